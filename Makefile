@@ -1,0 +1,49 @@
+# Every target sets up what it needs in .venv with plain pip; a second run reuses it.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: help demo test check bench docs clean
+
+help:            ## show this list
+	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */  make \1|/' | column -t -s '|'
+
+.venv/core.stamp: pyproject.toml
+	@echo "── setting up .venv"
+	test -d .venv || $(PYTHON) -m venv .venv
+	$(PIP) install --progress-bar on -e .
+	@touch $@
+
+.venv/dev.stamp: .venv/core.stamp
+	@echo "── installing the development tools"
+	$(PIP) install --progress-bar on -e '.[dev]'
+	@touch $@
+
+.venv/bench.stamp: .venv/core.stamp
+	@echo "── installing the peers to compare with"
+	$(PIP) install --progress-bar on -e '.[bench]'
+	@touch $@
+
+demo: .venv/core.stamp  ## set up and show the main job
+	$(BIN)/leastnoise demo
+
+test: .venv/dev.stamp  ## set up and run every test
+	$(BIN)/python -m pytest
+
+check: .venv/dev.stamp  ## lint, types, layers, strict documentation
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/mkdocs build --strict --quiet --site-dir build/site
+	@echo "── check: all clean"
+
+bench: .venv/bench.stamp  ## compare speed with peers in one run
+	$(BIN)/python -m benchmarks
+
+docs: .venv/dev.stamp  ## build the documentation into site/
+	$(BIN)/mkdocs build --strict
+	@echo "── open site/index.html"
+
+clean:           ## remove everything that was made
+	rm -rf .venv .venvs site build

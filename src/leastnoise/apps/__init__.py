@@ -1,0 +1,1 @@
+"""Floor 6: command line, service, pages, plots."""

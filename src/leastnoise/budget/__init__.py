@@ -1,0 +1,1 @@
+"""Floor 3: privacy events, accountants, the durable ledger."""

@@ -1,0 +1,1 @@
+"""Floor 3: tables in their engines, contribution bounds, queries."""

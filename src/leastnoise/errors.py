@@ -1,0 +1,57 @@
+"""The exception tree: each error says what was wrong, what was given and what to do.
+
+Texts are built from public inputs only (parameters, schema, keys). A value of a private record never enters one.
+"""
+
+from __future__ import annotations
+
+__all__ = ["BadParameter", "InsecureSource", "LeastNoiseError", "NumberTooLarge", "OutOfBits", "PrecisionExhausted"]
+
+
+class LeastNoiseError(Exception):
+    """Base of every error that leastnoise raises on purpose.
+
+    >>> raise LeastNoiseError("epsilon must be above zero", given=-1, fix="pass epsilon=0.5, for example")
+    Traceback (most recent call last):
+    leastnoise.errors.LeastNoiseError: epsilon must be above zero; given: -1; pass epsilon=0.5, for example
+    """
+
+    def __init__(self, problem: str, *, given: object = None, fix: str) -> None:
+        self.problem = problem
+        self.given = None if given is None else _short(given)
+        self.fix = fix
+        parts = [problem, *([] if self.given is None else [f"given: {self.given}"]), fix]
+        super().__init__("; ".join(parts))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle by the three parts, so that an error survives the way back from a worker process."""
+        return _rebuild, (type(self), self.problem, self.given, self.fix)
+
+
+class BadParameter(LeastNoiseError, ValueError):
+    """A parameter is not a number, out of its range, or makes no sense together with another."""
+
+
+class NumberTooLarge(LeastNoiseError, OverflowError):
+    """A number exceeds what the call can represent; nothing was wrapped or rounded."""
+
+
+class InsecureSource(LeastNoiseError, PermissionError):
+    """A predictable source of bits was handed to something that protects people."""
+
+
+class OutOfBits(LeastNoiseError, EOFError):
+    """A replayed source has no bits left: the sampler's outcome is undecided at this depth."""
+
+
+class PrecisionExhausted(LeastNoiseError, ArithmeticError):
+    """Ball arithmetic reached its last precision without an answer; nothing was guessed."""
+
+
+def _short(given: object) -> str:
+    text = given if isinstance(given, str) else repr(given)
+    return text if len(text) <= 120 else f"{text[:100]}… ({len(text)} characters)"
+
+
+def _rebuild(kind: type[LeastNoiseError], problem: str, given: str | None, fix: str) -> LeastNoiseError:
+    return kind(problem, given=given, fix=fix)

@@ -1,0 +1,119 @@
+"""The one door to ball arithmetic (Arb, through python-flint): evaluate, widen the precision, never guess.
+
+A ball is a midpoint and a radius that surely contains the number. Every function here either returns a bound that
+surely holds or raises the precision and tries again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import TypeVar
+
+from flint import arb, ctx, fmpq
+
+from leastnoise.errors import NumberTooLarge, PrecisionExhausted
+
+__all__ = ["Ball", "above", "below", "evaluate", "of_fraction", "precise", "refine", "scaled_bounds"]
+
+Ball = arb
+T = TypeVar("T")
+
+_FIRST_PRECISION = 96
+_LAST_PRECISION = 1 << 20
+_SMALLEST_EXPONENT = 1 << 16  # a positive number below 2^-65536 gets 0 as its lower bound
+_LARGEST_EXPONENT = 1 << 20
+
+# The working precision is process-wide in flint. A race could only cost precision, never truth, but it could make a
+# loop run longer than it should.
+_lock = threading.RLock()
+
+
+def evaluate(expression: Callable[[], Ball], precision: int) -> Ball:
+    """The ball of an expression at a working precision in bits."""
+    with _lock, ctx.workprec(precision):
+        return expression()
+
+
+def refine(expression: Callable[[], Ball], first: int = _FIRST_PRECISION) -> Iterator[Ball]:
+    """Balls of the expression at doubling precision; raises `PrecisionExhausted` after the last one."""
+    precision = first
+    while precision <= _LAST_PRECISION:
+        yield evaluate(expression, precision)
+        precision *= 2
+    raise PrecisionExhausted(
+        f"{_LAST_PRECISION} bits of precision were not enough to decide",
+        fix="use a less extreme parameter",
+    )
+
+
+def of_fraction(value: Fraction | int) -> Ball:
+    """The ball of a rational at the current working precision."""
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def below(ball: Ball) -> Fraction:
+    """A rational that is at most every number of the ball."""
+    mantissa, exponent = _mantissa_exponent(_low_end(ball))
+    if mantissa and exponent < -_SMALLEST_EXPONENT:
+        return Fraction(0) if mantissa > 0 else -Fraction(1, 2 ** (_SMALLEST_EXPONENT - abs(mantissa).bit_length()))
+    return _fraction(mantissa, exponent)
+
+
+def above(ball: Ball) -> Fraction:
+    """A rational that is at least every number of the ball."""
+    mantissa, exponent = _mantissa_exponent(_high_end(ball))
+    if mantissa and exponent < -_SMALLEST_EXPONENT:
+        return Fraction(0) if mantissa < 0 else Fraction(1, 2 ** (_SMALLEST_EXPONENT - mantissa.bit_length()))
+    return _fraction(mantissa, exponent)
+
+
+def precise(expression: Callable[[], Ball], bits: int) -> Ball:
+    """A ball with at least `bits` correct bits, relative to the number, or exactly zero."""
+
+    def settled(ball: Ball) -> bool:
+        return bool(ball.is_exact() or ball.rel_accuracy_bits() >= bits)
+
+    return next(ball for ball in refine(expression, max(_FIRST_PRECISION, bits + 32)) if settled(ball))
+
+
+def scaled_bounds(ball: Ball, bits: int) -> tuple[int, int]:
+    """Integers low ≤ x·2^bits ≤ high for every x of the ball."""
+    low_mantissa, low_exponent = _mantissa_exponent(_low_end(ball))
+    high_mantissa, high_exponent = _mantissa_exponent(_high_end(ball))
+    return _floor_scaled(low_mantissa, low_exponent, bits), -_floor_scaled(-high_mantissa, high_exponent, bits)
+
+
+def _low_end(ball: Ball) -> Ball:
+    with _lock, ctx.workprec(ball.bits() + 64):  # the ends are rounded (outward) to the working precision
+        return ball.lower()
+
+
+def _high_end(ball: Ball) -> Ball:
+    with _lock, ctx.workprec(ball.bits() + 64):
+        return ball.upper()
+
+
+def _floor_scaled(mantissa: int, exponent: int, bits: int) -> int:
+    shift = exponent + bits
+    if shift < 0:
+        return mantissa >> min(-shift, mantissa.bit_length() + 1)
+    if shift > _LARGEST_EXPONENT:
+        raise NumberTooLarge("a number is too large to be written out", given=f"2^{shift}", fix="use a smaller number")
+    return mantissa << shift
+
+
+def _mantissa_exponent(point: Ball) -> tuple[int, int]:
+    if not point.is_finite():
+        raise NumberTooLarge("a number left the range of ball arithmetic", fix="use a less extreme parameter")
+    mantissa, exponent = point.man_exp()
+    return int(mantissa), int(exponent)
+
+
+def _fraction(mantissa: int, exponent: int) -> Fraction:
+    if exponent > _LARGEST_EXPONENT:
+        raise NumberTooLarge(
+            "a number is too large to be written out", given=f"about 2^{exponent}", fix="use a smaller number"
+        )
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)

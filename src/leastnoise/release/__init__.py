@@ -1,0 +1,1 @@
+"""Floor 5: plan for free, then debit, sample and record."""
