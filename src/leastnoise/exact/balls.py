@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import TypeVar
 
 from flint import arb, ctx, fmpq
 
@@ -18,7 +17,6 @@ from leastnoise.errors import NumberTooLarge, PrecisionExhausted
 __all__ = ["Ball", "above", "below", "evaluate", "of_fraction", "precise", "refine", "scaled_bounds"]
 
 Ball = arb
-T = TypeVar("T")
 
 _FIRST_PRECISION = 96
 _LAST_PRECISION = 1 << 20

@@ -13,7 +13,7 @@ from math import isqrt
 
 from leastnoise.errors import BadParameter
 from leastnoise.exact.balls import Ball, above, below, of_fraction, precise
-from leastnoise.exact.numbers import Exact, LogSum, ball_of, exact_exp, ln
+from leastnoise.exact.numbers import Exact, LogSum, ball_of, exact_exp
 
 __all__ = [
     "Enclosure",
@@ -23,8 +23,10 @@ __all__ = [
     "exp_enclosure",
     "ln_above",
     "ln_below",
+    "ln_enclosure",
     "sqrt_above",
     "sqrt_below",
+    "sqrt_enclosure",
 ]
 
 
@@ -32,8 +34,8 @@ __all__ = [
 class Enclosure:
     """Two rationals with the number surely between them; equal where the number is known exactly.
 
-    >>> exp_enclosure(Fraction(1)), exp_enclosure(ln(3))
-    (Enclosure(≈ 2.71828182845905), Enclosure(3))
+    >>> exp_enclosure(1), sqrt_enclosure(Fraction(9, 4))
+    (Enclosure(≈ 2.71828182845905), Enclosure(3/2))
     """
 
     lower: Fraction
@@ -97,12 +99,12 @@ def ln_below(argument: Fraction | int, bits: int = 64) -> Fraction:
     >>> ln_below(1), ln_below(3) < ln_above(3)
     (Fraction(0, 1), True)
     """
-    return _ln(argument, bits).lower
+    return ln_enclosure(argument, bits).lower
 
 
 def ln_above(argument: Fraction | int, bits: int = 64) -> Fraction:
     """A rational at least ln(argument)."""
-    return _ln(argument, bits).upper
+    return ln_enclosure(argument, bits).upper
 
 
 def sqrt_below(argument: Fraction | int, bits: int = 64) -> Fraction:
@@ -111,15 +113,16 @@ def sqrt_below(argument: Fraction | int, bits: int = 64) -> Fraction:
     >>> sqrt_below(Fraction(9, 4)), sqrt_below(2) ** 2 < 2 < sqrt_above(2) ** 2
     (Fraction(3, 2), True)
     """
-    return _sqrt(argument, bits).lower
+    return sqrt_enclosure(argument, bits).lower
 
 
 def sqrt_above(argument: Fraction | int, bits: int = 64) -> Fraction:
     """A rational at least √argument."""
-    return _sqrt(argument, bits).upper
+    return sqrt_enclosure(argument, bits).upper
 
 
-def _ln(argument: Fraction | int, bits: int) -> Enclosure:
+def ln_enclosure(argument: Fraction | int, bits: int = 64) -> Enclosure:
+    """Enclose ln(argument)."""
     if argument <= 0:
         raise BadParameter("a logarithm needs a positive argument", given=argument, fix="pass a number above zero")
     if argument == 1:
@@ -127,7 +130,8 @@ def _ln(argument: Fraction | int, bits: int) -> Enclosure:
     return enclose(lambda: of_fraction(argument).log(), bits)
 
 
-def _sqrt(argument: Fraction | int, bits: int) -> Enclosure:
+def sqrt_enclosure(argument: Fraction | int, bits: int = 64) -> Enclosure:
+    """Enclose √argument."""
     if argument < 0:
         raise BadParameter("a square root needs a number of at least zero", given=argument, fix="pass 0 or more")
     top, bottom = isqrt(argument.numerator), isqrt(argument.denominator)

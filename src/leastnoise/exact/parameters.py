@@ -10,7 +10,7 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational
-from typing import SupportsFloat, SupportsIndex, TypeAlias, Union
+from typing import SupportsFloat, SupportsIndex, TypeAlias
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from leastnoise.exact.numbers import Exact, LogSum, ln
 
 __all__ = ["NumberLike", "read_exact", "read_integer", "read_rational"]
 
-NumberLike: TypeAlias = Union[int, float, str, Decimal, Fraction, LogSum, SupportsIndex, SupportsFloat]
+NumberLike: TypeAlias = int | float | str | Decimal | Fraction | LogSum | SupportsIndex | SupportsFloat
 
 _LONGEST_TEXT = 1000
 _MOST_BITS = 4096  # of numerator and denominator: beyond 10^1200 no parameter means anything
