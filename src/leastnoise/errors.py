@@ -5,7 +5,23 @@ Texts are built from public inputs only (parameters, schema, keys). A value of a
 
 from __future__ import annotations
 
-__all__ = ["BadParameter", "InsecureSource", "LeastNoiseError", "NumberTooLarge", "OutOfBits", "PrecisionExhausted"]
+__all__ = [
+    "BadChannel",
+    "BadGraph",
+    "BadLoss",
+    "BadParameter",
+    "BadPrior",
+    "InfiniteGraph",
+    "InsecureSource",
+    "LeastNoiseError",
+    "MissingPackage",
+    "NotAMorphism",
+    "NumberTooLarge",
+    "OutOfBits",
+    "PrecisionExhausted",
+    "TooLarge",
+    "UnknownLabel",
+]
 
 
 class LeastNoiseError(Exception):
@@ -46,6 +62,42 @@ class OutOfBits(LeastNoiseError, EOFError):
 
 class PrecisionExhausted(LeastNoiseError, ArithmeticError):
     """Ball arithmetic reached its last precision without an answer; nothing was guessed."""
+
+
+class BadChannel(LeastNoiseError, ValueError):
+    """A matrix is no channel: a row does not sum to one, an entry is negative, labels repeat, or shapes do not fit."""
+
+
+class BadLoss(LeastNoiseError, ValueError):
+    """A loss is not a number for some guess and input, or lacks what the question needs (an order, a sign)."""
+
+
+class BadPrior(LeastNoiseError, ValueError):
+    """A prior is not a distribution over the inputs it is meant for."""
+
+
+class UnknownLabel(LeastNoiseError, LookupError):
+    """A name that is not among the known ones; the nearest known name is in the text."""
+
+
+class TooLarge(LeastNoiseError, MemoryError):
+    """An object would not fit into memory; nothing was allocated."""
+
+
+class BadGraph(LeastNoiseError, ValueError):
+    """Edges or distances do not describe a connected dataset graph or a metric; the offending nodes are in the text."""
+
+
+class InfiniteGraph(LeastNoiseError, ValueError):
+    """A list or a matrix over all nodes was asked of a graph that has infinitely many."""
+
+
+class NotAMorphism(LeastNoiseError, ValueError):
+    """A map between dataset graphs takes two neighbours further apart than it may."""
+
+
+class MissingPackage(LeastNoiseError, ImportError):
+    """An optional package is needed for this call and is not installed."""
 
 
 def _short(given: object) -> str:

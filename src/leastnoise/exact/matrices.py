@@ -1,0 +1,183 @@
+"""Exact linear algebra: matrices of rationals that never change and are never rounded.
+
+The arithmetic is FLINT's (`fmpq_mat`): products, reduced row echelon forms and what follows from them. A matrix is
+made from rows of `Fraction`s and gives rows of `Fraction`s back; nobody outside sees FLINT's types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+
+from flint import fmpq, fmpq_mat
+
+__all__ = ["RationalMatrix", "beside", "fraction_of"]
+
+Rows = tuple[tuple[Fraction, ...], ...]
+
+
+class RationalMatrix:
+    """A matrix of rationals.
+
+    >>> half = RationalMatrix([[Fraction(1, 2), Fraction(1, 2)], [0, 1]])
+    >>> (half @ half).rows
+    ((Fraction(1, 4), Fraction(3, 4)), (Fraction(0, 1), Fraction(1, 1)))
+    """
+
+    __slots__ = ("_flint", "_rows")
+
+    def __init__(self, rows: Iterable[Sequence[Fraction | int]], columns: int | None = None) -> None:
+        """Read rows of equal length; `columns` says how long they are where there may be none."""
+        table = list(rows)
+        width = len(table[0]) if columns is None else columns
+        entries = [fmpq(entry.numerator, entry.denominator) for row in table for entry in row]
+        self._flint = fmpq_mat(len(table), width, entries)
+        self._rows: Rows | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns."""
+        return self._flint.nrows(), self._flint.ncols()
+
+    @property
+    def rows(self) -> Rows:
+        """The entries, row by row."""
+        if self._rows is None:
+            width, entries = self.shape[1], [fraction_of(entry) for entry in self._flint.entries()]
+            self._rows = tuple(tuple(entries[i * width : (i + 1) * width]) for i in range(self.shape[0]))
+        return self._rows
+
+    def __eq__(self, other: object) -> bool:
+        """Same shape, same entries."""
+        return self._flint == other._flint if isinstance(other, RationalMatrix) else NotImplemented
+
+    def __hash__(self) -> int:
+        """Equal matrices have equal hashes."""
+        return hash(self.rows)
+
+    def __repr__(self) -> str:
+        """The shape; the entries are in `rows`."""
+        return "RationalMatrix({} x {})".format(*self.shape)
+
+    def __reduce__(self) -> tuple[type[RationalMatrix], tuple[Rows, int]]:
+        """Copied and pickled by value."""
+        return RationalMatrix, (self.rows, self.shape[1])
+
+    def __matmul__(self, other: RationalMatrix) -> RationalMatrix:
+        """The matrix product."""
+        return _wrap(self._flint * other._flint)
+
+    def __sub__(self, other: RationalMatrix) -> RationalMatrix:
+        """The difference, entry by entry."""
+        return _wrap(self._flint - other._flint)
+
+    def transposed(self) -> RationalMatrix:
+        """Rows become columns."""
+        return _wrap(self._flint.transpose())
+
+    def take_rows(self, chosen: Sequence[int]) -> RationalMatrix:
+        """The chosen rows, in the order given."""
+        width, entries = self.shape[1], self._flint.entries()
+        return _wrap(fmpq_mat(len(chosen), width, [e for i in chosen for e in entries[i * width : (i + 1) * width]]))
+
+    def take_columns(self, chosen: Sequence[int]) -> RationalMatrix:
+        """The chosen columns, in the order given."""
+        height, width = self.shape
+        entries = self._flint.entries()
+        return _wrap(fmpq_mat(height, len(chosen), [entries[i * width + j] for i in range(height) for j in chosen]))
+
+    def scaled_rows(self, factors: Sequence[Fraction]) -> RationalMatrix:
+        """Row i multiplied by factor i."""
+        height, width = self.shape
+        scales = [fmpq(factor.numerator, factor.denominator) for factor in factors]
+        entries = self._flint.entries()
+        return _wrap(
+            fmpq_mat(height, width, [scales[i] * entries[i * width + j] for i in range(height) for j in range(width)])
+        )
+
+    def row_sums(self) -> tuple[Fraction, ...]:
+        """The sum of each row."""
+        height, width = self.shape
+        return (
+            tuple(fraction_of(e) for e in (self._flint * fmpq_mat(width, 1, [1] * width)).entries()) if height else ()
+        )
+
+    def column_minima(self) -> list[tuple[Fraction, int]]:
+        """The least entry of each column and the first row it stands in."""
+        return self._column_ends(min)
+
+    def column_maxima(self) -> list[tuple[Fraction, int]]:
+        """The greatest entry of each column and the first row it stands in."""
+        return self._column_ends(max)
+
+    def _column_ends(self, end: Callable[[list[fmpq]], fmpq]) -> list[tuple[Fraction, int]]:
+        width, entries = self.shape[1], self._flint.entries()
+        columns = [entries[j::width] for j in range(width)]
+        best = [end(column) for column in columns]
+        return [(fraction_of(entry), column.index(entry)) for entry, column in zip(best, columns, strict=True)]
+
+    def is_nonnegative(self) -> bool:
+        """Whether no entry is below zero."""
+        return all(entry >= 0 for entry in self._flint.entries())
+
+    def echelon(self) -> tuple[RationalMatrix, list[int]]:
+        """The reduced row echelon form without its zero rows, and the pivot column of each row.
+
+        >>> form, pivots = RationalMatrix([[1, 2, 3], [2, 4, 7]]).echelon()
+        >>> pivots, [[int(entry) for entry in row] for row in form.rows]
+        ([0, 2], [[1, 2, 0], [0, 0, 1]])
+        """
+        form, rank = self._flint.rref()
+        width, entries = self.shape[1], form.entries()
+        pivots = [next(j for j in range(width) if entries[i * width + j] != 0) for i in range(rank)]
+        return _wrap(fmpq_mat(rank, width, entries[: rank * width])), pivots
+
+    def rank(self) -> int:
+        """The number of linearly independent rows."""
+        return int(self._flint.rank())
+
+    def solve(self, right: RationalMatrix) -> RationalMatrix | None:
+        """Some X with self @ X = right (zero where it is free to choose), or None where there is none.
+
+        >>> RationalMatrix([[2, 0], [0, 4]]).solve(RationalMatrix([[1], [1]])).rows
+        ((Fraction(1, 2),), (Fraction(1, 4),))
+        """
+        width, many = self.shape[1], right.shape[1]
+        form, pivots = beside(self, right).echelon()
+        if pivots and pivots[-1] >= width:
+            return None
+        rows = {pivot: row[width:] for pivot, row in zip(pivots, form.rows, strict=True)}
+        nothing = (Fraction(0),) * many
+        return RationalMatrix([rows.get(j, nothing) for j in range(width)], many)
+
+    def nullspace(self) -> RationalMatrix:
+        """A matrix whose columns are a basis of {x: self @ x = 0}.
+
+        >>> RationalMatrix([[1, 1]]).nullspace().rows
+        ((Fraction(-1, 1),), (Fraction(1, 1),))
+        """
+        form, pivots = self.echelon()
+        width, row_of = self.shape[1], {pivot: i for i, pivot in enumerate(pivots)}
+        free = [j for j in range(width) if j not in row_of]
+        rows = form.rows
+        basis = [[-rows[row_of[j]][f] if j in row_of else Fraction(j == f) for f in free] for j in range(width)]
+        return RationalMatrix(basis, len(free))
+
+
+def beside(*matrices: RationalMatrix) -> RationalMatrix:
+    """Matrices of equal height, put side by side."""
+    height = matrices[0].shape[0]
+    tables = [(matrix._flint.entries(), matrix.shape[1]) for matrix in matrices]
+    entries = [e for i in range(height) for table, width in tables for e in table[i * width : (i + 1) * width]]
+    return _wrap(fmpq_mat(height, sum(width for _, width in tables), entries))
+
+
+def _wrap(matrix: fmpq_mat) -> RationalMatrix:
+    wrapped = RationalMatrix.__new__(RationalMatrix)
+    wrapped._flint, wrapped._rows = matrix, None
+    return wrapped
+
+
+def fraction_of(entry: fmpq) -> Fraction:
+    """FLINT's rational as Python's."""
+    return Fraction(int(entry.p), int(entry.q))

@@ -1,0 +1,129 @@
+"""Where random bits come from: the one door for randomness in the whole project.
+
+`SystemSource` is AES-256 in counter mode under a key from the operating system. Each thread has a key of its own; a
+forked child never continues its parent's stream; a copied or unpickled source starts afresh. A key gives at most
+2^30 bytes (2^26 blocks), so the chance of telling the stream from true randomness by the absence of repeated blocks
+stays below 2^-76. `SeededSource` repeats itself on purpose, for tests; whatever protects people refuses it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
+from numpy.typing import NDArray
+
+from leastnoise.errors import InsecureSource
+from leastnoise.exact.parameters import read_integer
+
+__all__ = ["SeededSource", "Source", "SystemSource", "require_secure", "system_source"]
+
+_BYTES_PER_KEY = 1 << 30
+_CHUNK = 1 << 17
+_ZEROS = memoryview(bytes(_CHUNK))
+_forks = 0
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_count_fork)
+
+
+class Source(ABC):
+    """A stream of independent fair bits."""
+
+    @abstractmethod
+    def words(self, count: int, bits: int) -> NDArray[Any]:
+        """`count` independent uniform words of 8, 16, 32 or 64 bits, as unsigned integers."""
+
+    def bits(self, count: int) -> int:
+        """One uniform integer of `count` bits."""
+        return int.from_bytes(self.words(-(-count // 8), 8).tobytes()) >> (-count % 8)
+
+
+class _Stream:
+    """An AES-CTR keystream written into arrays."""
+
+    def __init__(self, key: bytes, nonce: bytes) -> None:
+        self._encryptor: CipherContext = Cipher(algorithms.AES(key), modes.CTR(nonce)).encryptor()
+        self.written = 0
+
+    def words(self, count: int, bits: int) -> NDArray[Any]:
+        words = np.empty(count, dtype=f"<u{bits // 8}")
+        view = memoryview(words.view(np.uint8).data)
+        for start in range(0, len(view), _CHUNK):
+            part = view[start : start + _CHUNK]
+            self._encryptor.update_into(_ZEROS[: len(part)], part)
+        self.written += len(view)
+        return words
+
+
+class SystemSource(Source):
+    """Cryptographic randomness, keyed by the operating system; the default everywhere.
+
+    >>> len(SystemSource().words(3, bits=64))
+    3
+    """
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+
+    def words(self, count: int, bits: int) -> NDArray[Any]:
+        """`count` independent uniform words of 8, 16, 32 or 64 bits."""
+        stream: _Stream | None = getattr(self._local, "stream", None)
+        # The count of forks tells a child from its parent; the process id is a second guard, for a fork that Python
+        # was not told of.
+        lineage = (_forks, os.getpid())
+        if stream is None or self._local.lineage != lineage or stream.written >= _BYTES_PER_KEY:
+            stream = _Stream(os.urandom(32), os.urandom(16))
+            self._local.stream, self._local.lineage = stream, lineage
+        return stream.words(count, bits)
+
+    def __reduce__(self) -> tuple[type[SystemSource], tuple[()]]:
+        """A copy is a new source, so copying an object never replays its noise."""
+        return SystemSource, ()
+
+
+class SeededSource(Source):
+    """A stream that is the same every time: for tests only, refused by anything that releases.
+
+    >>> SeededSource(7).bits(20) == SeededSource(7).bits(20)
+    True
+    """
+
+    def __init__(self, seed: int) -> None:
+        digest = hashlib.sha512(str(read_integer(seed, "seed")).encode()).digest()
+        self._stream = _Stream(digest[:32], digest[32:48])
+        self._lock = threading.Lock()
+
+    def words(self, count: int, bits: int) -> NDArray[Any]:
+        """The next `count` words of the repeatable stream."""
+        with self._lock:
+            return self._stream.words(count, bits)
+
+
+system_source = SystemSource()
+
+
+def require_secure(source: Source | None) -> Source:
+    """The source to release with: the system's; any other is refused.
+
+    >>> require_secure(SeededSource(1))
+    Traceback (most recent call last):
+    leastnoise.errors.InsecureSource: a release needs unpredictable noise; given: SeededSource; leave out `source`
+    """
+    if source is None:
+        return system_source
+    if type(source) is not SystemSource:  # a subclass could override the bits
+        raise InsecureSource(
+            "a release needs unpredictable noise", given=type(source).__name__, fix="leave out `source`"
+        )
+    return source
