@@ -84,13 +84,19 @@ def scaled_bounds(ball: Ball, bits: int) -> tuple[int, int]:
 
 
 def _low_end(ball: Ball) -> Ball:
-    with _lock, ctx.workprec(ball.bits() + 64):  # the ends are rounded (outward) to the working precision
+    with _lock, ctx.workprec(_bits_of(ball)):
         return ball.lower()
 
 
 def _high_end(ball: Ball) -> Ball:
-    with _lock, ctx.workprec(ball.bits() + 64):
+    with _lock, ctx.workprec(_bits_of(ball)):
         return ball.upper()
+
+
+def _bits_of(ball: Ball) -> int:
+    """A working precision at which rounding an end outwards costs far less than the radius already does."""
+    accuracy = 0 if ball.is_exact() else max(ball.rel_accuracy_bits(), 0)
+    return max(ball.bits(), accuracy) + 64
 
 
 def _floor_scaled(mantissa: int, exponent: int, bits: int) -> int:

@@ -1,8 +1,8 @@
 """The exact law of a sampler, found by walking the tree of all bits it may draw.
 
-Each run replays a given string of bits; where the sampler asks for more, the string is extended in every way. A finished
-run of b bits has probability exactly 2^-b. What is not finished within the depth is the undecided mass. Nothing is
-simulated: the result is a proof about the code that ran.
+Each run replays a given string of bits; where the sampler asks for more, the string is extended in every way. A
+finished run of b bits has probability exactly 2^-b. What is not finished within the depth is the undecided mass.
+Nothing is simulated: the result is a proof about the code that ran.
 """
 
 from __future__ import annotations
@@ -55,9 +55,7 @@ class EnumeratedLaw:
     undecided: Fraction
 
     def agrees_with(self, outcome: Hashable, low: Fraction, high: Fraction) -> bool:
-        """Whether a probability between `low` and `high` is possible: no less than the mass seen, no more than it plus
-        what is undecided.
-        """
+        """Whether a probability between `low` and `high` is possible: the mass seen, plus at most what is undecided."""
         mass = self.masses.get(outcome, Fraction(0))
         return mass <= high and low <= mass + self.undecided
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from math import lcm
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 __all__ = ["RationalMatrix", "beside", "fraction_of"]
 
@@ -24,7 +25,7 @@ class RationalMatrix:
     ((Fraction(1, 4), Fraction(3, 4)), (Fraction(0, 1), Fraction(1, 1)))
     """
 
-    __slots__ = ("_flint", "_rows")
+    __slots__ = ("_flint", "_numerators", "_rows")
 
     def __init__(self, rows: Iterable[Sequence[Fraction | int]], columns: int | None = None) -> None:
         """Read rows of equal length; `columns` says how long they are where there may be none."""
@@ -33,6 +34,7 @@ class RationalMatrix:
         entries = [fmpq(entry.numerator, entry.denominator) for row in table for entry in row]
         self._flint = fmpq_mat(len(table), width, entries)
         self._rows: Rows | None = None
+        self._numerators: tuple[list[fmpz], fmpz] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -46,6 +48,10 @@ class RationalMatrix:
             width, entries = self.shape[1], [fraction_of(entry) for entry in self._flint.entries()]
             self._rows = tuple(tuple(entries[i * width : (i + 1) * width]) for i in range(self.shape[0]))
         return self._rows
+
+    def to_flint(self) -> fmpq_mat:
+        """A copy in FLINT's own type, for the neighbours that compute in place."""
+        return fmpq_mat(self._flint)
 
     def __eq__(self, other: object) -> bool:
         """Same shape, same entries."""
@@ -89,11 +95,27 @@ class RationalMatrix:
     def scaled_rows(self, factors: Sequence[Fraction]) -> RationalMatrix:
         """Row i multiplied by factor i."""
         height, width = self.shape
-        scales = [fmpq(factor.numerator, factor.denominator) for factor in factors]
-        entries = self._flint.entries()
-        return _wrap(
-            fmpq_mat(height, width, [scales[i] * entries[i * width + j] for i in range(height) for j in range(width)])
-        )
+        entries, denominator = self._over_one_denominator()
+        common = lcm(*(factor.denominator for factor in factors))
+        whole = [factor.numerator * (common // factor.denominator) for factor in factors]
+        scaled = [factor * e for i, factor in enumerate(whole) for e in entries[i * width : (i + 1) * width]]
+        return _wrap(fmpq_mat(fmpz_mat(height, width, scaled)) * (1 / fmpq(denominator * common)))
+
+    def whole_rows(self) -> tuple[list[tuple[int, ...]], int]:
+        """The rows as whole numbers, and the least denominator that makes them so.
+
+        >>> RationalMatrix([[Fraction(1, 2), Fraction(1, 3)]]).whole_rows()
+        ([(3, 2)], 6)
+        """
+        width, (entries, denominator) = self.shape[1], self._over_one_denominator()
+        rows = [tuple(int(e) for e in entries[i * width : (i + 1) * width]) for i in range(self.shape[0])]
+        return rows, int(denominator)
+
+    def _over_one_denominator(self) -> tuple[list[fmpz], fmpz]:
+        if self._numerators is None:
+            numerators, denominator = self._flint.numer_denom()
+            self._numerators = numerators.entries(), denominator
+        return self._numerators
 
     def row_sums(self) -> tuple[Fraction, ...]:
         """The sum of each row."""
@@ -110,11 +132,12 @@ class RationalMatrix:
         """The greatest entry of each column and the first row it stands in."""
         return self._column_ends(max)
 
-    def _column_ends(self, end: Callable[[list[fmpq]], fmpq]) -> list[tuple[Fraction, int]]:
-        width, entries = self.shape[1], self._flint.entries()
+    def _column_ends(self, end: Callable[[list[fmpz]], fmpz]) -> list[tuple[Fraction, int]]:
+        width, (entries, denominator) = self.shape[1], self._over_one_denominator()
         columns = [entries[j::width] for j in range(width)]
         best = [end(column) for column in columns]
-        return [(fraction_of(entry), column.index(entry)) for entry, column in zip(best, columns, strict=True)]
+        below = int(denominator)
+        return [(Fraction(int(entry), below), column.index(entry)) for entry, column in zip(best, columns, strict=True)]
 
     def is_nonnegative(self) -> bool:
         """Whether no entry is below zero."""
@@ -174,7 +197,7 @@ def beside(*matrices: RationalMatrix) -> RationalMatrix:
 
 def _wrap(matrix: fmpq_mat) -> RationalMatrix:
     wrapped = RationalMatrix.__new__(RationalMatrix)
-    wrapped._flint, wrapped._rows = matrix, None
+    wrapped._flint, wrapped._rows, wrapped._numerators = matrix, None, None
     return wrapped
 
 

@@ -115,7 +115,7 @@ class LogSum:
             )
             sign, argument = ("-", 1 / argument) if argument < 1 else ("", argument)
             parts.append(f"{sign}ln({argument})" if size == 1 else f"{sign}{size}*ln({argument})")
-        return " + ".join(parts)
+        return " + ".join(parts).replace("+ -", "- ")
 
     __repr__ = __str__
 

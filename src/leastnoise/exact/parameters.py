@@ -28,7 +28,8 @@ _LARGEST_DECIMAL_EXPONENT = 1200
 _UNSIGNED = r"(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d{1,6})?(?:/\d[\d_]*)?"
 _TERM = re.compile(
     rf"(?P<sign>[+-]?)(?:(?P<factor>{_UNSIGNED})\*)?"
-    rf"(?:ln\((?P<argument>{_UNSIGNED})\)(?:/(?P<divisor>\d[\d_]*))?|(?P<rational>{_UNSIGNED}))(?=[+-]|$)"
+    rf"(?:ln\((?P<argument>{_UNSIGNED})\)(?:/(?P<divisor>\d[\d_]*))?|(?P<rational>{_UNSIGNED}))(?=[+-]|$)",
+    re.ASCII,
 )
 
 

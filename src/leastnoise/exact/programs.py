@@ -69,13 +69,12 @@ def minimise(
     identity = RationalMatrix([[int(i == j) for j in range(height)] for i in range(height)], height)
     column = RationalMatrix([[entry] for entry in right], 1)
     form, pivots = beside(matrix.take_columns(order), identity, column).echelon()
-    rows = form.rows
-    for row, pivot in zip(rows, pivots, strict=True):
-        if pivot >= width and row[-1]:  # 0·x = something: the rows of the program contradict each other
+    served = sum(pivot < width for pivot in pivots)
+    for row in form.take_rows(range(served, len(pivots))).rows:
+        if row[-1]:  # 0·x = something: the rows of the program contradict each other
             sign = 1 if row[-1] > 0 else -1
             return Infeasible(tuple(sign * entry for entry in row[width:-1]))
-    served = [row for row, pivot in zip(rows, pivots, strict=True) if pivot < width]
-    tableau = _Tableau(served, width, pivots, length=width + height + 1)
+    tableau = _Tableau(form.take_rows(range(served)), width, pivots[:served])
     if not tableau.make_feasible():
         return Infeasible(tableau.artificial_prices())
     tableau.improve([cost[j] for j in order])
@@ -93,18 +92,15 @@ class _Tableau:
     An artificial variable stands for a row that no column serves yet; its own column is never needed.
     """
 
-    def __init__(self, rows: Sequence[Sequence[Fraction]], width: int, pivots: Sequence[int], length: int) -> None:
-        self.width, self.height = width, len(rows)
-        self.basis = list(pivots[: self.height])
-        signed = []
-        for i, row in enumerate(rows):
-            negative = row[-1] < 0
-            signed.append([-entry for entry in row] if negative else row)
-            self.basis[i] = _ARTIFICIAL if negative else self.basis[i]
-        unserved = [row for row, basic in zip(signed, self.basis, strict=True) if basic == _ARTIFICIAL]
-        last = [-sum((row[j] for row in unserved), start=Fraction(0)) for j in range(length)]
-        cells = [fmpq(entry.numerator, entry.denominator) for row in (*signed, last) for entry in row]
-        self.cells = fmpq_mat(self.height + 1, length, cells)
+    def __init__(self, rows: RationalMatrix, width: int, pivots: Sequence[int]) -> None:
+        (self.height, length), self.width, self.basis = rows.shape, width, list(pivots)
+        self.cells = fmpq_mat(self.height + 1, length, [*rows.to_flint().entries(), *([0] * length)])
+        for i in range(self.height):
+            if self.cells[i, length - 1] < 0:
+                self.basis[i] = _ARTIFICIAL
+                for j in range(length):
+                    self.cells[i, j] = -self.cells[i, j]
+                    self.cells[self.height, j] -= self.cells[i, j]
 
     def make_feasible(self) -> bool:
         """Drive the artificial variables to zero and out; False where they cannot all vanish."""

@@ -48,7 +48,7 @@ _LEAST_ARRAY_RATE = 2.0**-50
 def geometric(rate: NumberLike | NDArray[Any], size: Size = None, source: Source | None = None) -> Draws:
     """Draw G ≥ 0 with P(G = k) = (1 − α)·α^k, α = e^-rate; an array of rates gives one number for each.
 
-    Rates below 2^-44 give Python integers, which never wrap.
+    Rates below 2^-51 give Python integers, which never wrap.
 
     >>> geometric("ln(2)", size=3).dtype, geometric(1) >= 0
     (dtype('int64'), True)

@@ -40,7 +40,7 @@ def discrete_laplace(
     """Draw a whole number X with P(X = x) = (1 − α)/(1 + α)·α^|x|, α = e^(−1/scale) = e^-rate.
 
     Give either `scale` or its reciprocal `rate` (the only way to say α = 1/3 exactly: rate="ln(3)"). An array gives one
-    number for each of its elements. Scales beyond 2^44 give Python integers, which never wrap.
+    number for each of its elements. Scales beyond 2^51 give Python integers, which never wrap.
 
     >>> discrete_laplace(10, size=5).shape, discrete_laplace(rate="ln(3)", size=2).dtype
     ((5,), dtype('int64'))
@@ -122,9 +122,8 @@ def truncated_geometric(
     shape = values.shape if values.ndim else size
     noise = np.asarray(discrete_laplace(scale, shape, source, rate=rate))
     if max(abs(least), abs(most)) >= 1 << 61 or noise.dtype == object:
-        values, noise = values.astype(object), noise.astype(object)
-        released = np.minimum(np.maximum(values + noise, least), most)
-        return released if shape is not None else int(released)
+        wide = np.frompyfunc(lambda v, x: min(max(int(v) + int(x), least), most), 2, 1)(values, noise)
+        return wide
     # The noise is clipped first, so that the sum stays within the bounds and can't overflow.
     values = values.astype(np.int64)
     released = values + np.clip(noise, least - values, most - values)

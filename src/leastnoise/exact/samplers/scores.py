@@ -53,7 +53,7 @@ class Scores:
         return Fraction((self._array if live is None else self._array[live]).max().item())
 
     def gaps(self, largest: Exact, block: slice) -> NDArray[np.float64]:
-        """The numbers of a block minus the largest that counts, within one rounding; any gap at most 0 for the others."""
+        """The numbers of a block minus the largest that counts, within one rounding; for others any gap below 0."""
         if self._numbers or isinstance(largest, LogSum):
             exact = (min(x - largest, Fraction(0)) for x in self._numbers[block])
             return np.array([float(max(gap, Fraction(-_LARGEST_GAP))) for gap in exact])

@@ -1,0 +1,78 @@
+import pickle
+from fractions import Fraction
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leastnoise.exact.matrices import RationalMatrix, beside
+
+numbers = st.fractions(min_value=-3, max_value=3, max_denominator=5)
+
+
+@st.composite
+def matrices(draw, height=None, width=None):
+    height, width = height or draw(st.integers(1, 4)), width or draw(st.integers(1, 4))
+    rows = [draw(st.lists(numbers, min_size=width, max_size=width)) for _ in range(height)]
+    if height > 1 and draw(st.booleans()):
+        rows[-1] = [2 * entry for entry in rows[0]]  # dependent rows
+    return RationalMatrix(rows)
+
+
+def by_hand(left, right):
+    columns = list(zip(*right.rows, strict=True))
+    return tuple(
+        tuple(sum((a * b for a, b in zip(row, column, strict=True)), start=Fraction(0)) for column in columns)
+        for row in left.rows
+    )
+
+
+@given(matrices(height=3, width=2), matrices(height=2, width=4))
+def test_product_is_rows_times_columns(left, right):
+    assert (left @ right).rows == by_hand(left, right)
+
+
+@given(matrices(), st.data())
+def test_solve_finds_a_solution_exactly_when_there_is_one(matrix, data):
+    reachable = matrix @ data.draw(matrices(height=matrix.shape[1], width=2))
+    solution = matrix.solve(reachable)
+    assert matrix @ solution == reachable
+    right = data.draw(matrices(height=matrix.shape[0], width=1))
+    solvable = beside(matrix, right).rank() == matrix.rank()
+    assert (matrix.solve(right) is not None) == solvable
+
+
+@given(matrices())
+def test_nullspace_is_all_of_the_kernel(matrix):
+    null = matrix.nullspace()
+    assert null.shape == (matrix.shape[1], matrix.shape[1] - matrix.rank())
+    assert all(entry == 0 for row in (matrix @ null).rows for entry in row)
+    assert null.rank() == null.shape[1]
+
+
+@given(matrices(), st.data())
+def test_shaping_agrees_with_rows(matrix, data):
+    height, width = matrix.shape
+    factors = data.draw(st.lists(numbers, min_size=height, max_size=height))
+    scaled = matrix.scaled_rows(factors).rows
+    assert scaled == tuple(tuple(f * e for e in row) for f, row in zip(factors, matrix.rows, strict=True))
+    assert matrix.row_sums() == tuple(sum(row) for row in matrix.rows)
+    assert matrix.take_rows([height - 1, 0]).rows == (matrix.rows[-1], matrix.rows[0])
+    assert matrix.take_columns([width - 1]).rows == tuple((row[-1],) for row in matrix.rows)
+    whole, denominator = matrix.whole_rows()
+    assert tuple(tuple(Fraction(e, denominator) for e in row) for row in whole) == matrix.rows
+    columns = list(zip(*matrix.rows, strict=True))
+    assert matrix.column_minima() == [(min(column), column.index(min(column))) for column in columns]
+    assert matrix.column_maxima() == [(max(column), column.index(max(column))) for column in columns]
+
+
+@given(matrices())
+def test_equal_by_value_and_pickled(matrix):
+    copy = pickle.loads(pickle.dumps(matrix))  # noqa: S301 - our own bytes
+    assert copy == matrix
+    assert hash(copy) == hash(matrix)
+    assert (matrix == 3) is False
+
+
+def test_matrices_may_be_empty():
+    assert RationalMatrix([], 3).shape == (0, 3)
+    assert RationalMatrix([[1, 2], [3, 4]]).nullspace().shape == (2, 0)
