@@ -20,6 +20,7 @@ __all__ = [
     "OutOfBits",
     "PrecisionExhausted",
     "TooLarge",
+    "UnknownEvent",
     "UnknownLabel",
 ]
 
@@ -74,6 +75,10 @@ class BadLoss(LeastNoiseError, ValueError):
 
 class BadPrior(LeastNoiseError, ValueError):
     """A prior is not a distribution over the inputs it is meant for."""
+
+
+class UnknownEvent(LeastNoiseError, ValueError):
+    """A privacy event is not in the vocabulary; it is never counted as free."""
 
 
 class UnknownLabel(LeastNoiseError, LookupError):

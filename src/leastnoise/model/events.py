@@ -1,0 +1,186 @@
+"""Privacy events: the frozen vocabulary of what a release did, and all that composition may use of it.
+
+An event is data. Its name never changes its meaning; a name that is not in the vocabulary is refused, never ignored.
+How events add up is the accountants' business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, TypeAlias
+
+from leastnoise.errors import UnknownEvent
+from leastnoise.exact.numbers import Exact
+from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+
+__all__ = [
+    "Approximate",
+    "BoundedRange",
+    "Composed",
+    "Concentrated",
+    "Event",
+    "Grouped",
+    "LaplaceNoise",
+    "Parallel",
+    "Pure",
+    "RandomizedResponse",
+    "event_from_dict",
+]
+
+
+@dataclass(frozen=True, init=False)
+class Pure:
+    """ε-differential privacy and nothing more is known: ε²/2-zCDP (Bun and Steinke 2016, Proposition 1.4).
+
+    >>> Pure("ln(3)").epsilon
+    ln(3)
+    """
+
+    kind: ClassVar[str] = "pure"
+    epsilon: Exact
+
+    def __init__(self, epsilon: NumberLike) -> None:
+        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+
+    @property
+    def delta(self) -> Fraction:
+        """Zero."""
+        return Fraction(0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, exact."""
+        return {"kind": self.kind, "epsilon": str(self.epsilon)}
+
+
+@dataclass(frozen=True, init=False)
+class LaplaceNoise(Pure):
+    """Discrete or continuous Laplace noise with ε = sensitivity/scale: pure, and with a known privacy loss law."""
+
+    kind: ClassVar[str] = "laplace"
+
+
+@dataclass(frozen=True, init=False)
+class BoundedRange(Pure):
+    """The exponential mechanism: log-probability ratios within an interval of length ε, hence ε²/8-zCDP.
+
+    Durfee and Rogers 2019 for bounded range, Cesar and Rogers 2021 for the concentration. Permute-and-flip is not one.
+    """
+
+    kind: ClassVar[str] = "bounded range"
+
+
+@dataclass(frozen=True, init=False)
+class RandomizedResponse(Pure):
+    """k-ary randomized response: truth with odds e^ε against each other option."""
+
+    kind: ClassVar[str] = "randomized response"
+    options: int
+
+    def __init__(self, epsilon: NumberLike, options: NumberLike = 2) -> None:
+        super().__init__(epsilon)
+        object.__setattr__(self, "options", read_integer(options, "options", at_least=2))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, exact."""
+        return {**super().to_dict(), "options": self.options}
+
+
+@dataclass(frozen=True, init=False)
+class Approximate:
+    """(ε, δ)-differential privacy and nothing more is known."""
+
+    kind: ClassVar[str] = "approximate"
+    epsilon: Exact
+    delta: Fraction
+
+    def __init__(self, epsilon: NumberLike, delta: NumberLike) -> None:
+        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", at_least=0))
+        object.__setattr__(self, "delta", read_rational(delta, "delta", above=0, below=1))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, exact."""
+        return {"kind": self.kind, "epsilon": str(self.epsilon), "delta": str(self.delta)}
+
+
+@dataclass(frozen=True, init=False)
+class Concentrated:
+    """ρ-zero-concentrated differential privacy: Gaussian noise of variance σ² has ρ = sensitivity²/(2σ²).
+
+    The discrete Gaussian has the same ρ (Canonne, Kamath and Steinke 2020, Theorem 4).
+    """
+
+    kind: ClassVar[str] = "concentrated"
+    rho: Fraction
+
+    def __init__(self, rho: NumberLike) -> None:
+        object.__setattr__(self, "rho", read_rational(rho, "rho", above=0))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, exact."""
+        return {"kind": self.kind, "rho": str(self.rho)}
+
+
+@dataclass(frozen=True)
+class Composed:
+    """Several events on the same people, one after the other."""
+
+    kind: ClassVar[str] = "composed"
+    events: tuple[Event, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, exact."""
+        return {"kind": self.kind, "events": [event.to_dict() for event in self.events]}
+
+
+@dataclass(frozen=True)
+class Parallel:
+    """Several events on disjoint parts of the data: each person is in one part, so the largest counts."""
+
+    kind: ClassVar[str] = "parallel"
+    events: tuple[Event, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, exact."""
+        return {"kind": self.kind, "events": [event.to_dict() for event in self.events]}
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """An event as it protects groups of `size` people at once."""
+
+    kind: ClassVar[str] = "group"
+    event: Event
+    size: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, exact."""
+        return {"kind": self.kind, "event": self.event.to_dict(), "size": self.size}
+
+
+Event: TypeAlias = Pure | Approximate | Concentrated | Composed | Parallel | Grouped
+
+
+def event_from_dict(data: Mapping[str, Any]) -> Event:
+    """Read an event back; anything that is not exactly one of the vocabulary is refused.
+
+    >>> event_from_dict({"kind": "bounded range", "epsilon": "1/2"})
+    BoundedRange(epsilon=Fraction(1, 2))
+    """
+    kind = data.get("kind") if isinstance(data, Mapping) else None
+    fields = {key: value for key, value in data.items() if key != "kind"} if kind else {}
+    simple: dict[str, type[Pure | Approximate | Concentrated]] = {
+        event.kind: event for event in (Pure, LaplaceNoise, BoundedRange, RandomizedResponse, Approximate, Concentrated)
+    }
+    try:
+        if kind in simple:
+            return simple[kind](**fields)
+        if kind in ("composed", "parallel") and set(fields) == {"events"}:
+            parts = tuple(event_from_dict(part) for part in fields["events"])
+            return Composed(parts) if kind == "composed" else Parallel(parts)
+        if kind == "group" and set(fields) == {"event", "size"}:
+            return Grouped(event_from_dict(fields["event"]), read_integer(fields["size"], "size", at_least=1))
+    except TypeError:
+        pass  # a field that the event does not have, or one that it lacks
+    raise UnknownEvent("not an event of the vocabulary", given=data, fix="use the events of leastnoise.accounting")
