@@ -108,6 +108,16 @@ def test_categorical_exp_with_many_candidates():
     assert fits(drawn % 50, lambda x: by_score[x], 0, 48)
 
 
+def test_categorical_exp_through_levels():
+    """A long array with few values is drawn in two steps; the law must be the same."""
+    exponents = np.arange(5000) * 7 % 10
+    drawn = np.array([exact.categorical_exp(exponents, rate="1/3") for _ in range(4000)])
+    weights = np.exp(np.arange(10) / 3)
+    assert fits(exponents[drawn], lambda x: weights[: x + 1].sum() / weights.sum(), 0, 8)
+    within = np.searchsorted(np.flatnonzero(exponents == 9), drawn[exponents[drawn] == 9])
+    assert fits(within // 50, lambda x: (x + 1) / 10, 0, 8)
+
+
 def test_permutations():
     orders = exact.permutation(4, size=SIZE // 10)
     code = orders @ np.array([64, 16, 4, 1])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from numbers import Integral, Rational
 from typing import SupportsFloat, SupportsIndex, TypeAlias
 
@@ -133,6 +134,7 @@ def _parse_decimal(decimal: Decimal, value: object, name: str) -> Fraction:
     return _sized(Fraction(decimal), value, name)
 
 
+@lru_cache(maxsize=256)
 def _parse_text(text: str, name: str) -> Exact:
     if len(text) > _LONGEST_TEXT:
         raise _too_large(text, name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import cached_property, partial
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +24,14 @@ from leastnoise.exact.numbers import Exact, ball_of
 from leastnoise.exact.parameters import NumberLike, read_exact
 from leastnoise.exact.samplers.scores import Numbers, Scores
 from leastnoise.exact.samplers.shaping import Draws, in_shape
-from leastnoise.exact.sources import Source
+from leastnoise.exact.samplers.uniform import uniform_integer
+from leastnoise.exact.sources import Source, system_source
 
 __all__ = ["categorical_exp", "categorical_exp_cdf", "categorical_exp_pmf"]
 
 _BLOCK = 1 << 14
 _ROW = 1 << 10
+_MANY = 1 << 12
 _LEAST_RATE = 2.0**-500
 
 
@@ -53,8 +56,10 @@ def categorical_exp(
     >>> categorical_exp([0.0, -1e6, -2e6]), categorical_exp(["ln(3)", 0], size=2).shape
     (0, (2,))
     """
-    law = _ExponentialLaw(exponents, base, read_exact(rate, "rate", above=0))
-    return in_shape(law.draw, size, source)
+    factor = read_exact(rate, "rate", above=0)
+    if size is None and base is None and isinstance(exponents, np.ndarray) and _has_few_levels(exponents):
+        return _through_levels(exponents, factor, source)
+    return in_shape(_ExponentialLaw(exponents, base, factor).draw, size, source)
 
 
 def categorical_exp_pmf(
@@ -75,6 +80,22 @@ def categorical_exp_cdf(
     """P(X ≤ outcome) of `categorical_exp`, enclosed to `bits` bits relative to its size."""
     law = _ExponentialLaw(exponents, base, read_exact(rate, "rate", above=0))
     return law.mass(range(outcome + 1), bits)
+
+
+def _has_few_levels(exponents: NDArray[Any]) -> bool:
+    """Whether a long integer array has so few distinct values that counting them beats weighing each element."""
+    if exponents.ndim != 1 or exponents.dtype.kind not in "iu" or len(exponents) < _MANY:
+        return False
+    return bool(int(exponents.max()) - int(exponents.min()) < len(exponents) // 4)
+
+
+def _through_levels(exponents: NDArray[Any], rate: Exact, source: Source | None) -> int:
+    """Choose a value with weight count·e^(rate·value), then one of its candidates: each gets its own share."""
+    least = exponents.min()
+    counts = np.bincount(exponents - least)
+    level = _ExponentialLaw(np.arange(len(counts)), counts, rate).draw(1, source or system_source)[0]
+    place: int = uniform_integer(int(counts[level]), source=source)
+    return int(np.flatnonzero(exponents == least + level)[place])
 
 
 class _ExponentialLaw:
@@ -101,6 +122,8 @@ class _ExponentialLaw:
         """Cumulative weights in doubles, summed in rows of 1024 so that few roundings add up."""
         count, rate = len(self._scores), float(self._rate)
         base = None if self._base is None else self._base.shares()
+        if count <= _ROW and base is None:
+            return np.cumsum(exp_of(self._scores.gaps(self._largest, slice(None)) * rate))
         rows = np.zeros((-(-count // _ROW), _ROW))
         sums = rows.ravel()
         for start in range(0, count, _BLOCK):  # a block stays in the processor's cache

@@ -122,8 +122,7 @@ def truncated_geometric(
     shape = values.shape if values.ndim else size
     noise = np.asarray(discrete_laplace(scale, shape, source, rate=rate))
     if max(abs(least), abs(most)) >= 1 << 61 or noise.dtype == object:
-        wide = np.frompyfunc(lambda v, x: min(max(int(v) + int(x), least), most), 2, 1)(values, noise)
-        return wide
+        return np.frompyfunc(lambda v, x: min(max(int(v) + int(x), least), most), 2, 1)(values, noise)
     # The noise is clipped first, so that the sum stays within the bounds and can't overflow.
     values = values.astype(np.int64)
     released = values + np.clip(noise, least - values, most - values)

@@ -1,0 +1,53 @@
+"""The command line: `leastnoise COMMAND`. Heavy imports happen inside the commands, so that it starts at once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import leastnoise
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="leastnoise",
+    help="Private answers with the least noise differential privacy allows, and the proof of it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,  # a local variable may hold private data
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"leastnoise {leastnoise.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[  # noqa: ARG001 - the callback does the work
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
+) -> None:
+    """Private answers with the least noise differential privacy allows, and the proof of it."""
+
+
+@app.command()
+def demo() -> None:
+    """Show the main job on a small table: the error before, the release, the error after, the check, the speed."""
+    from leastnoise.apps.demo import run
+
+    run()
+
+
+def main() -> None:
+    """Run the command line; a leastnoise error becomes one line on standard error and exit status 2."""
+    from leastnoise.errors import LeastNoiseError
+
+    try:
+        app()
+    except LeastNoiseError as error:
+        typer.echo(f"error: {error}", err=True)
+        raise SystemExit(2) from None
