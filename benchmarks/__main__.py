@@ -61,8 +61,8 @@ def _page(results: dict[str, list[Row]]) -> str:
     lines = [
         "# Benchmarks",
         "",
-        "Written by `make bench`: both sides in one run, interleaved, the median of several rounds. The ratio is the peer's time",
-        "over ours, so above one ours is faster. Times vary with the machine, ratios much less.",
+        "Written by `make bench`: both sides in one run, interleaved, the median of several rounds. The ratio is the",
+        "peer's time over ours, so above one ours is faster. Times vary with the machine, ratios much less.",
         f"Last run: Python {platform.python_version()}, {platform.machine()}, single-threaded.",
     ]
     for part, rows in results.items():

@@ -6,6 +6,7 @@ Texts are built from public inputs only (parameters, schema, keys). A value of a
 from __future__ import annotations
 
 __all__ = [
+    "BadCertificate",
     "BadChannel",
     "BadGraph",
     "BadLoss",
@@ -63,6 +64,10 @@ class OutOfBits(LeastNoiseError, EOFError):
 
 class PrecisionExhausted(LeastNoiseError, ArithmeticError):
     """Ball arithmetic reached its last precision without an answer; nothing was guessed."""
+
+
+class BadCertificate(LeastNoiseError, ValueError):
+    """A document is no certificate, of an unknown version or kind, or not in the one form certificates have."""
 
 
 class BadChannel(LeastNoiseError, ValueError):

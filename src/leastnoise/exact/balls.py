@@ -6,6 +6,7 @@ surely holds or raises the precision and tries again.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -24,8 +25,16 @@ _SMALLEST_EXPONENT = 1 << 16  # a positive number below 2^-65536 gets 0 as its l
 _LARGEST_EXPONENT = 1 << 20
 
 # The working precision is process-wide in flint. A race could only cost precision, never truth, but it could make a
-# loop run longer than it should.
+# loop run longer than it should. A child must not inherit the lock from a thread that it does not have.
 _lock = threading.RLock()
+
+
+def _new_lock() -> None:
+    global _lock
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_new_lock)
 
 
 def evaluate(expression: Callable[[], Ball], precision: int) -> Ball:

@@ -1,0 +1,38 @@
+"""Dataset graphs: which datasets are neighbours, and how far apart any two of them are.
+
+>>> from leastnoise.model import graphs
+>>> graphs.hypercube(4).is_vertex_transitive(), graphs.path(20).distance(3, 17)
+(True, 14)
+"""
+
+from leastnoise.model.graphs.base import DatasetGraph
+from leastnoise.model.graphs.boxes import grid, hamming, hypercube
+from leastnoise.model.graphs.explicit import from_edges, from_networkx
+from leastnoise.model.graphs.histograms import histograms
+from leastnoise.model.graphs.infinite import integers, naturals
+from leastnoise.model.graphs.layers import LayerDegrees
+from leastnoise.model.graphs.metric import from_distance
+from leastnoise.model.graphs.morphism import Morphism
+from leastnoise.model.graphs.numbered import complete, cycle, path
+from leastnoise.model.graphs.partitions import sorted_histograms
+from leastnoise.model.graphs.reading import parse_graph
+
+__all__ = [
+    "DatasetGraph",
+    "LayerDegrees",
+    "Morphism",
+    "complete",
+    "cycle",
+    "from_distance",
+    "from_edges",
+    "from_networkx",
+    "grid",
+    "hamming",
+    "histograms",
+    "hypercube",
+    "integers",
+    "naturals",
+    "parse_graph",
+    "path",
+    "sorted_histograms",
+]
