@@ -1,9 +1,11 @@
-import pickle
+import copy
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leastnoise.exact import matrices as matrices_module
 from leastnoise.exact.matrices import RationalMatrix, beside
 
 numbers = st.fractions(min_value=-3, max_value=3, max_denominator=5)
@@ -58,19 +60,34 @@ def test_shaping_agrees_with_rows(matrix, data):
     assert matrix.row_sums() == tuple(sum(row) for row in matrix.rows)
     assert matrix.take_rows([height - 1, 0]).rows == (matrix.rows[-1], matrix.rows[0])
     assert matrix.take_columns([width - 1]).rows == tuple((row[-1],) for row in matrix.rows)
-    whole, denominator = matrix.whole_rows()
-    assert tuple(tuple(Fraction(e, denominator) for e in row) for row in whole) == matrix.rows
+    whole = matrix.whole_rows()
+    assert tuple(tuple(Fraction(e, denominator) for e in row) for row, denominator in whole) == matrix.rows
     columns = list(zip(*matrix.rows, strict=True))
     assert matrix.column_minima() == [(min(column), column.index(min(column))) for column in columns]
     assert matrix.column_maxima() == [(max(column), column.index(max(column))) for column in columns]
 
 
 @given(matrices())
-def test_equal_by_value_and_pickled(matrix):
-    copy = pickle.loads(pickle.dumps(matrix))  # noqa: S301 - our own bytes
-    assert copy == matrix
-    assert hash(copy) == hash(matrix)
+def test_equal_by_value_and_copied(matrix):
+    twin = copy.deepcopy(matrix)
+    assert twin == matrix
+    assert hash(twin) == hash(matrix)
     assert (matrix == 3) is False
+
+
+@given(matrices(), st.data())
+def test_large_matrices_compute_the_same_without_a_common_denominator(matrix, data):
+    factors = data.draw(st.lists(numbers, min_size=matrix.shape[0], max_size=matrix.shape[0]))
+
+    def everything():
+        fresh = copy.deepcopy(matrix)
+        rows = [[Fraction(e, below) for e in row] for row, below in fresh.whole_rows()]
+        return fresh.scaled_rows(factors).rows, rows, fresh.column_minima(), fresh.column_maxima()
+
+    small = everything()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matrices_module, "_SMALL", 0)
+        assert everything() == small
 
 
 def test_matrices_may_be_empty():

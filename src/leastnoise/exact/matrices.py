@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from math import lcm
+from typing import Any
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 __all__ = ["RationalMatrix", "beside", "fraction_of"]
 
 Rows = tuple[tuple[Fraction, ...], ...]
+
+_SMALL = 1 << 14
 
 
 class RationalMatrix:
@@ -73,10 +76,6 @@ class RationalMatrix:
         """The matrix product."""
         return _wrap(self._flint * other._flint)
 
-    def __sub__(self, other: RationalMatrix) -> RationalMatrix:
-        """The difference, entry by entry."""
-        return _wrap(self._flint - other._flint)
-
     def transposed(self) -> RationalMatrix:
         """Rows become columns."""
         return _wrap(self._flint.transpose())
@@ -95,21 +94,35 @@ class RationalMatrix:
     def scaled_rows(self, factors: Sequence[Fraction]) -> RationalMatrix:
         """Row i multiplied by factor i."""
         height, width = self.shape
-        entries, denominator = self._over_one_denominator()
+        if not self._is_small():
+            scales = [fmpq(factor.numerator, factor.denominator) for factor in factors]
+            entries = self._flint.entries()
+            return _wrap(fmpq_mat(height, width, [scales[k // width] * entry for k, entry in enumerate(entries)]))
+        numerators, denominator = self._over_one_denominator()
         common = lcm(*(factor.denominator for factor in factors))
         whole = [factor.numerator * (common // factor.denominator) for factor in factors]
-        scaled = [factor * e for i, factor in enumerate(whole) for e in entries[i * width : (i + 1) * width]]
-        return _wrap(fmpq_mat(fmpz_mat(height, width, scaled)) * (1 / fmpq(denominator * common)))
+        scaled = [whole[k // width] * entry for k, entry in enumerate(numerators)]
+        result = _wrap(fmpq_mat(fmpz_mat(height, width, scaled)) * (1 / fmpq(denominator * common)))
+        result._numerators = scaled, denominator * common
+        return result
 
-    def whole_rows(self) -> tuple[list[tuple[int, ...]], int]:
-        """The rows as whole numbers, and the least denominator that makes them so.
+    def whole_rows(self) -> list[tuple[tuple[int, ...], int]]:
+        """Each row as whole numbers and the denominator that they are over.
 
         >>> RationalMatrix([[Fraction(1, 2), Fraction(1, 3)]]).whole_rows()
-        ([(3, 2)], 6)
+        [((3, 2), 6)]
         """
-        width, (entries, denominator) = self.shape[1], self._over_one_denominator()
-        rows = [tuple(int(e) for e in entries[i * width : (i + 1) * width]) for i in range(self.shape[0])]
-        return rows, int(denominator)
+        height, width = self.shape
+        if not self._is_small():
+            rows = (fmpq_mat(1, width, row).numer_denom() for row in self._flint.tolist())
+            return [(tuple(int(entry) for entry in row.entries()), int(denominator)) for row, denominator in rows]
+        numerators, denominator = self._over_one_denominator()
+        whole, below = [int(entry) for entry in numerators], int(denominator)
+        return [(tuple(whole[i * width : (i + 1) * width]), below) for i in range(height)]
+
+    def _is_small(self) -> bool:
+        """Whether one denominator for all entries pays: it makes them quick to compare, but it may be very long."""
+        return self.shape[0] * self.shape[1] <= _SMALL
 
     def _over_one_denominator(self) -> tuple[list[fmpz], fmpz]:
         if self._numerators is None:
@@ -119,10 +132,8 @@ class RationalMatrix:
 
     def row_sums(self) -> tuple[Fraction, ...]:
         """The sum of each row."""
-        height, width = self.shape
-        return (
-            tuple(fraction_of(e) for e in (self._flint * fmpq_mat(width, 1, [1] * width)).entries()) if height else ()
-        )
+        width = self.shape[1]
+        return tuple(fraction_of(total) for total in (self._flint * fmpq_mat(width, 1, [1] * width)).entries())
 
     def column_minima(self) -> list[tuple[Fraction, int]]:
         """The least entry of each column and the first row it stands in."""
@@ -132,12 +143,12 @@ class RationalMatrix:
         """The greatest entry of each column and the first row it stands in."""
         return self._column_ends(max)
 
-    def _column_ends(self, end: Callable[[list[fmpz]], fmpz]) -> list[tuple[Fraction, int]]:
-        width, (entries, denominator) = self.shape[1], self._over_one_denominator()
+    def _column_ends(self, end: Callable[[list[Any]], Any]) -> list[tuple[Fraction, int]]:
+        small, width = self._is_small(), self.shape[1]
+        entries, denominator = self._over_one_denominator() if small else (self._flint.entries(), fmpz(1))
         columns = [entries[j::width] for j in range(width)]
         best = [end(column) for column in columns]
-        below = int(denominator)
-        return [(Fraction(int(entry), below), column.index(entry)) for entry, column in zip(best, columns, strict=True)]
+        return [(fraction_of(fmpq(e) / denominator), column.index(e)) for e, column in zip(best, columns, strict=True)]
 
     def is_nonnegative(self) -> bool:
         """Whether no entry is below zero."""

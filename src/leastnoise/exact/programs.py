@@ -76,7 +76,7 @@ def minimise(
             return Infeasible(tuple(sign * entry for entry in row[width:-1]))
     tableau = _Tableau(form.take_rows(range(served)), width, pivots[:served])
     if not tableau.make_feasible():
-        return Infeasible(tableau.artificial_prices())
+        return Infeasible(tableau.prices())
     tableau.improve([cost[j] for j in order])
     values = tableau.values()
     point = [Fraction(0)] * width
@@ -129,10 +129,8 @@ class _Tableau:
         return values
 
     def prices(self) -> tuple[Fraction, ...]:
-        """The dual solution: the cost row keeps minus its entries where the identity stood."""
+        """The prices that the cost row proves: it keeps them, with the opposite sign, where the identity stood."""
         return tuple(-fraction_of(self.cells[self.height, j]) for j in range(self.width, self.cells.ncols() - 1))
-
-    artificial_prices = prices
 
     def _last(self) -> fmpq:
         return self.cells[self.height, self.cells.ncols() - 1]

@@ -30,9 +30,10 @@ def read_labels(labels: Iterable[Hashable] | int | None, what: str, count: int |
     if labels is None:
         labels = count or 0
     if isinstance(labels, Integral):
-        if labels > _MOST_LABELS:
-            raise TooLarge(f"there may be at most {_MOST_LABELS:,} {what}", given=int(labels), fix="use fewer")
-        read: tuple[Hashable, ...] = tuple(range(int(labels)))
+        number = int(labels)
+        if number > _MOST_LABELS:
+            raise TooLarge(f"there may be at most {_MOST_LABELS:,} {what}", given=number, fix="use fewer")
+        read: tuple[Hashable, ...] = tuple(range(number))
     elif isinstance(labels, Iterable):
         read = tuple(labels)
     else:
