@@ -35,14 +35,14 @@ check: .venv/dev.stamp  ## lint, types, layers, strict documentation
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/mkdocs build --strict --quiet --site-dir build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
 	@echo "── check: all clean"
 
 bench: .venv/bench.stamp  ## compare speed with peers in one run
-	$(BIN)/python -m benchmarks
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
 docs: .venv/dev.stamp  ## build the documentation into site/
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "── open site/index.html"
 
 clean:           ## remove everything that was made

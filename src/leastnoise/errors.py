@@ -12,15 +12,23 @@ __all__ = [
     "BadLoss",
     "BadParameter",
     "BadPrior",
+    "BudgetExceeded",
+    "ForeignProcess",
     "InfiniteGraph",
     "InsecureSource",
     "LeastNoiseError",
+    "LedgerDamaged",
+    "LedgerMissing",
+    "LedgerUnavailable",
     "MissingPackage",
     "NotAMorphism",
     "NumberTooLarge",
     "OutOfBits",
     "PrecisionExhausted",
+    "RequestConflict",
     "TooLarge",
+    "UnboundedData",
+    "UncoveredDebit",
     "UnknownEvent",
     "UnknownLabel",
 ]
@@ -94,6 +102,10 @@ class TooLarge(LeastNoiseError, MemoryError):
     """An object would not fit into memory; nothing was allocated."""
 
 
+class UnboundedData(LeastNoiseError, ValueError):
+    """One record could move the answer without limit, and no private answer can then be near the true one."""
+
+
 class BadGraph(LeastNoiseError, ValueError):
     """Edges or distances do not describe a connected dataset graph or a metric; the offending nodes are in the text."""
 
@@ -108,6 +120,34 @@ class NotAMorphism(LeastNoiseError, ValueError):
 
 class MissingPackage(LeastNoiseError, ImportError):
     """An optional package is needed for this call and is not installed."""
+
+
+class BudgetExceeded(LeastNoiseError, PermissionError):
+    """A debit would exceed a budget; nothing was spent, and the text says what would fit."""
+
+
+class ForeignProcess(LeastNoiseError, RuntimeError):
+    """An object that must not be doubled was used in another process or copied."""
+
+
+class LedgerDamaged(LeastNoiseError, ValueError):
+    """A ledger was edited, cut or put back to an older state; the place is in the text."""
+
+
+class LedgerMissing(LeastNoiseError, FileNotFoundError):
+    """There is no ledger, or its witness is gone; nothing is made up in its place."""
+
+
+class LedgerUnavailable(LeastNoiseError, OSError):
+    """A ledger could not be read or written (locked, full, read-only, unreachable); nothing was answered."""
+
+
+class RequestConflict(LeastNoiseError, ValueError):
+    """A request id was used before for something else, or the step does not follow from its state."""
+
+
+class UncoveredDebit(LeastNoiseError, LookupError):
+    """No budget was granted for a dataset; what no budget covers is refused."""
 
 
 def _short(given: object) -> str:

@@ -36,7 +36,7 @@ def test_the_demo_shows_error_release_check_and_speed():
         assert part in text
 
 
-@pytest.mark.parametrize("command", ["demo"])
+@pytest.mark.parametrize("command", ["demo", "check"])
 def test_commands_have_help(command):
     result = run(app, [command, "--help"])
     assert result.exit_code == 0

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import leastnoise
+from leastnoise.apps.check import check
 
 __all__ = ["app", "main"]
 
@@ -40,6 +41,9 @@ def demo() -> None:
     from leastnoise.apps.demo import run
 
     run()
+
+
+app.command()(check)
 
 
 def main() -> None:

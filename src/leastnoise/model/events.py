@@ -6,7 +6,7 @@ How events add up is the accountants' business.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, TypeAlias
@@ -21,6 +21,7 @@ __all__ = [
     "Composed",
     "Concentrated",
     "Event",
+    "GaussianNoise",
     "Grouped",
     "LaplaceNoise",
     "Parallel",
@@ -56,9 +57,26 @@ class Pure:
 
 @dataclass(frozen=True, init=False)
 class LaplaceNoise(Pure):
-    """Discrete or continuous Laplace noise with ε = sensitivity/scale: pure, and with a known privacy loss law."""
+    """Laplace noise with ε = sensitivity/scale on a lattice: pure, and with a known privacy loss law.
+
+    The finer the lattice, the less is lost. With a step as wide as the sensitivity (a count) the law is that of
+    randomized response, the worst that ε allows; continuous noise is the limit and may claim any number of steps.
+
+    Args:
+        epsilon: Sensitivity over scale.
+        steps: How many lattice steps the sensitivity spans; 1 holds for every lattice.
+    """
 
     kind: ClassVar[str] = "laplace"
+    steps: int
+
+    def __init__(self, epsilon: NumberLike, steps: NumberLike = 1) -> None:
+        super().__init__(epsilon)
+        object.__setattr__(self, "steps", read_integer(steps, "steps", at_least=1))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, exact."""
+        return {**super().to_dict(), "steps": self.steps}
 
 
 @dataclass(frozen=True, init=False)
@@ -122,12 +140,37 @@ class Concentrated:
         return {"kind": self.kind, "rho": str(self.rho)}
 
 
+@dataclass(frozen=True, init=False)
+class GaussianNoise(Concentrated):
+    """Discrete Gaussian noise: ρ-concentrated, and with a known privacy loss law.
+
+    Args:
+        rho: sensitivity²/(2σ²).
+        steps: How many lattice steps the sensitivity spans, so that σ² = steps²/(2ρ) in squared steps.
+    """
+
+    kind: ClassVar[str] = "gaussian"
+    steps: int
+
+    def __init__(self, rho: NumberLike, steps: NumberLike = 1) -> None:
+        super().__init__(rho)
+        object.__setattr__(self, "steps", read_integer(steps, "steps", at_least=1))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, exact."""
+        return {**super().to_dict(), "steps": self.steps}
+
+
 @dataclass(frozen=True)
 class Composed:
     """Several events on the same people, one after the other."""
 
     kind: ClassVar[str] = "composed"
     events: tuple[Event, ...]
+
+    def __post_init__(self) -> None:
+        """Take any sequence, and nothing but events."""
+        object.__setattr__(self, "events", _read_events(self.events))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, exact."""
@@ -136,10 +179,18 @@ class Composed:
 
 @dataclass(frozen=True)
 class Parallel:
-    """Several events on disjoint parts of the data: each person is in one part, so the largest counts."""
+    """Several events on disjoint parts of the data: each person is in one part, so the largest counts.
+
+    Neighbours here differ in one person who is in or out. Where they differ in a person's record and the record
+    decides the part, a change touches two parts: say `Grouped(Parallel(…), 2)`.
+    """
 
     kind: ClassVar[str] = "parallel"
     events: tuple[Event, ...]
+
+    def __post_init__(self) -> None:
+        """Take any sequence, and nothing but events."""
+        object.__setattr__(self, "events", _read_events(self.events))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, exact."""
@@ -153,6 +204,11 @@ class Grouped:
     kind: ClassVar[str] = "group"
     event: Event
     size: int
+
+    def __post_init__(self) -> None:
+        """Check both fields."""
+        _read_events((self.event,))
+        object.__setattr__(self, "size", read_integer(self.size, "size", at_least=1))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, exact."""
@@ -170,17 +226,35 @@ def event_from_dict(data: Mapping[str, Any]) -> Event:
     """
     kind = data.get("kind") if isinstance(data, Mapping) else None
     fields = {key: value for key, value in data.items() if key != "kind"} if kind else {}
-    simple: dict[str, type[Pure | Approximate | Concentrated]] = {
-        event.kind: event for event in (Pure, LaplaceNoise, BoundedRange, RandomizedResponse, Approximate, Concentrated)
-    }
     try:
-        if kind in simple:
-            return simple[kind](**fields)
+        if kind in _SIMPLE:
+            return _SIMPLE[kind](**fields)
         if kind in ("composed", "parallel") and set(fields) == {"events"}:
             parts = tuple(event_from_dict(part) for part in fields["events"])
             return Composed(parts) if kind == "composed" else Parallel(parts)
         if kind == "group" and set(fields) == {"event", "size"}:
-            return Grouped(event_from_dict(fields["event"]), read_integer(fields["size"], "size", at_least=1))
+            return Grouped(event_from_dict(fields["event"]), fields["size"])
     except TypeError:
         pass  # a field that the event does not have, or one that it lacks
-    raise UnknownEvent("not an event of the vocabulary", given=data, fix="use the events of leastnoise.accounting")
+    raise _unknown(data)
+
+
+def _read_events(events: Iterable[Event]) -> tuple[Event, ...]:
+    events = tuple(events)
+    if not events:
+        raise UnknownEvent("a list of events is empty", fix="leave out what did not happen")
+    for event in events:
+        if type(event) not in _VOCABULARY:  # a subclass from elsewhere could mean anything
+            raise _unknown(type(event).__name__)
+    return events
+
+
+def _unknown(given: object) -> UnknownEvent:
+    return UnknownEvent("not an event of the vocabulary", given=given, fix="use the events of leastnoise.accounting")
+
+
+_SIMPLE: dict[str, type[Pure | Approximate | Concentrated]] = {
+    event.kind: event
+    for event in (Pure, LaplaceNoise, BoundedRange, RandomizedResponse, Approximate, Concentrated, GaussianNoise)
+}
+_VOCABULARY = frozenset((*_SIMPLE.values(), Composed, Parallel, Grouped))

@@ -1,0 +1,281 @@
+"""Certificates: what is claimed about a mechanism, with all that is needed to check it, as plain exact data.
+
+Every number is exact text ("1/3", "ln(3)"). A certificate has one written form only: what does not come out again as it
+was read, be it another version, an unknown kind or field, or "2/4" for a half, is refused. A certificate is no proof by
+itself: `leastnoise.check` recomputes each claim from what the certificate contains, and from nothing else.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple
+
+from leastnoise.errors import BadCertificate, NumberTooLarge
+from leastnoise.exact.enclosures import Enclosure
+from leastnoise.model.certificate_form import (
+    read_channel,
+    read_enclosure,
+    read_form,
+    read_indices,
+    read_list,
+    read_privacy,
+    read_rational_text,
+    read_table,
+    read_text,
+    write_enclosure,
+    write_form,
+    write_table,
+)
+from leastnoise.model.channel import Channel
+from leastnoise.model.graphs import DatasetGraph
+from leastnoise.model.privacy import Privacy
+from leastnoise.model.theorems import THEOREMS
+
+__all__ = [
+    "Certificate",
+    "Multiplier",
+    "OptimalityCertificate",
+    "PrivacyCertificate",
+    "RefinementCertificate",
+    "TheoremCertificate",
+]
+
+Table = tuple[tuple[Fraction, ...], ...]
+
+
+class Certificate(ABC):
+    """A claim with its evidence, frozen; `to_json` and `from_json` carry it without loss."""
+
+    claim: ClassVar[str]
+
+    @abstractmethod
+    def fields(self) -> dict[str, Any]:
+        """What this kind of certificate holds, ready for JSON."""
+
+    @classmethod
+    @abstractmethod
+    def of_fields(cls, data: Mapping[str, Any]) -> Certificate:
+        """Read what `fields` wrote."""
+
+    def to_json(self) -> str:
+        """The certificate as readable JSON text.
+
+        Raises:
+            NumberTooLarge: A number has more digits than Python writes (4300 by default).
+        """
+        try:
+            return write_form(self.claim, self.fields())
+        except ValueError as error:
+            raise NumberTooLarge(
+                "a number of the certificate is too long to be written", given=str(error), fix="use simpler fractions"
+            ) from None
+
+    @staticmethod
+    def from_json(text: str) -> Certificate:
+        """Read what `to_json` wrote.
+
+        Raises:
+            BadCertificate: Not a certificate, of an unknown version or kind, or not in the one form they have.
+        """
+        return read_form(text, {kind.claim: kind for kind in _KINDS})
+
+
+@dataclass(frozen=True)
+class PrivacyCertificate(Certificate):
+    """The channel is (ε, δ)-private on the graph.
+
+    >>> from leastnoise.model.graphs import path
+    >>> flip = PrivacyCertificate(path(2), Privacy("ln(3)"), Channel([["3/4", "1/4"], ["1/4", "3/4"]]))
+    >>> Certificate.from_json(flip.to_json()) == flip
+    True
+    """
+
+    claim: ClassVar[str] = "privacy"
+
+    graph: DatasetGraph
+    privacy: Privacy
+    channel: Channel
+
+    def fields(self) -> dict[str, Any]:
+        """Graph, ε, δ and channel."""
+        return {
+            "graph": self.graph.to_dict(),
+            "epsilon": str(self.privacy.epsilon),
+            "delta": str(self.privacy.delta),
+            "channel": self.channel.to_dict(),
+        }
+
+    @classmethod
+    def of_fields(cls, data: Mapping[str, Any]) -> PrivacyCertificate:
+        """Read what `fields` wrote."""
+        return cls(DatasetGraph.from_dict(data["graph"]), read_privacy(data), read_channel(data["channel"]))
+
+
+class Multiplier(NamedTuple):
+    """How much the constraint p(output|x) ≤ λ·p(output|neighbour) weighs in the lower bound; places, not labels."""
+
+    x: int
+    neighbour: int
+    output: int
+    value: Fraction
+
+
+@dataclass(frozen=True)
+class OptimalityCertificate(Certificate):
+    """No (ε, δ)-private channel on the graph has an expected loss below `lower_bound`; this one has `value`.
+
+    Attributes:
+        objective: "average" for the loss under `prior`, "worst" for the largest loss of an input.
+        prior: A probability for each node of the graph; for "worst" the weights that make the bound.
+        loss: ℓ(y, x), a row for each output of the channel, a column for each node.
+        value: The channel's loss.
+        lower_bound: What the multipliers prove.
+        gap: value − lower_bound.
+        factors: For each length d that occurs, (d, λ) with a rational λ ≥ e^(ε·d).
+        multipliers: The dual solution, those above zero.
+    """
+
+    claim: ClassVar[str] = "optimality"
+
+    graph: DatasetGraph
+    privacy: Privacy
+    channel: Channel
+    objective: str
+    prior: tuple[Fraction, ...]
+    loss: Table
+    value: Fraction
+    lower_bound: Fraction
+    gap: Fraction
+    factors: tuple[tuple[Fraction, Fraction], ...]
+    multipliers: tuple[Multiplier, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse an objective that has no meaning."""
+        if self.objective not in ("average", "worst"):
+            raise BadCertificate("the objective is unknown", given=self.objective, fix='use "average" or "worst"')
+
+    def fields(self) -> dict[str, Any]:
+        """All of it, the multipliers as [x, neighbour, output, value]."""
+        return {
+            **PrivacyCertificate(self.graph, self.privacy, self.channel).fields(),
+            "objective": self.objective,
+            "prior": [str(probability) for probability in self.prior],
+            "loss": write_table(self.loss),
+            "value": str(self.value),
+            "lower_bound": str(self.lower_bound),
+            "gap": str(self.gap),
+            "factors": write_table(self.factors),
+            "multipliers": [[*multiplier[:3], str(multiplier.value)] for multiplier in self.multipliers],
+        }
+
+    @classmethod
+    def of_fields(cls, data: Mapping[str, Any]) -> OptimalityCertificate:
+        """Read what `fields` wrote."""
+        return cls(
+            DatasetGraph.from_dict(data["graph"]),
+            read_privacy(data),
+            read_channel(data["channel"]),
+            objective=read_text(data["objective"], "objective"),
+            prior=tuple(read_rational_text(entry) for entry in read_list(data["prior"], "prior")),
+            loss=read_table(data["loss"], "loss"),
+            value=read_rational_text(data["value"]),
+            lower_bound=read_rational_text(data["lower_bound"]),
+            gap=read_rational_text(data["gap"]),
+            factors=tuple((length, factor) for length, factor in read_table(data["factors"], "factors")),
+            multipliers=tuple(_multiplier(entry) for entry in read_list(data["multipliers"], "multipliers")),
+        )
+
+
+def _multiplier(data: object) -> Multiplier:
+    *places, value = read_list(data, "a multiplier", length=4)
+    x, neighbour, output = read_indices(places)
+    return Multiplier(x, neighbour, output, read_rational_text(value))
+
+
+@dataclass(frozen=True)
+class TheoremCertificate(Certificate):
+    """The conditions of a known theorem hold on the graph, so what it says about ε holds there.
+
+    Attributes:
+        theorem: A name in `THEOREMS`.
+        channel: The channel of the theorem; None if e^ε is not rational, for then its entries are not.
+        loss: The expected distance of "exponential-of-distance", else None.
+        generators: Automorphisms of the graph that together move any node to any other, node i to generator[i].
+        layer_degrees: For each distance from the first node, the neighbours one layer nearer and one layer further.
+    """
+
+    claim: ClassVar[str] = "theorem"
+
+    theorem: str
+    graph: DatasetGraph
+    privacy: Privacy
+    channel: Channel | None = None
+    loss: Enclosure | None = None
+    generators: tuple[tuple[int, ...], ...] = ()
+    layer_degrees: tuple[tuple[int, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a theorem that is not in the vocabulary."""
+        if self.theorem not in THEOREMS:
+            raise BadCertificate("the theorem is unknown", given=self.theorem, fix=f"known are {', '.join(THEOREMS)}")
+
+    def fields(self) -> dict[str, Any]:
+        """All of it, with the theorem's statement and source for the reader."""
+        return {
+            "theorem": self.theorem,
+            **THEOREMS[self.theorem]._asdict(),
+            "graph": self.graph.to_dict(),
+            "epsilon": str(self.privacy.epsilon),
+            "delta": str(self.privacy.delta),
+            "channel": None if self.channel is None else self.channel.to_dict(),
+            "loss": None if self.loss is None else write_enclosure(self.loss),
+            "generators": [list(generator) for generator in self.generators],
+            "layer_degrees": [list(degrees) for degrees in self.layer_degrees],
+        }
+
+    @classmethod
+    def of_fields(cls, data: Mapping[str, Any]) -> TheoremCertificate:
+        """Read what `fields` wrote."""
+        return cls(
+            read_text(data["theorem"], "theorem"),
+            DatasetGraph.from_dict(data["graph"]),
+            read_privacy(data),
+            channel=None if data["channel"] is None else read_channel(data["channel"]),
+            loss=None if data["loss"] is None else read_enclosure(data["loss"]),
+            generators=tuple(read_indices(entry) for entry in read_list(data["generators"], "generators")),
+            layer_degrees=tuple(
+                (nearer, further)
+                for nearer, further in map(read_indices, read_list(data["layer_degrees"], "layer_degrees"))
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class RefinementCertificate(Certificate):
+    """`coarse` = `fine` followed by `remap`: for every prior and loss it costs its reader at least as much."""
+
+    claim: ClassVar[str] = "refinement"
+
+    fine: Channel
+    coarse: Channel
+    remap: Channel
+
+    def fields(self) -> dict[str, Any]:
+        """The three channels."""
+        return {"fine": self.fine.to_dict(), "coarse": self.coarse.to_dict(), "remap": self.remap.to_dict()}
+
+    @classmethod
+    def of_fields(cls, data: Mapping[str, Any]) -> RefinementCertificate:
+        """Read what `fields` wrote."""
+        return cls(read_channel(data["fine"]), read_channel(data["coarse"]), read_channel(data["remap"]))
+
+
+_KINDS: tuple[type[Certificate], ...] = (
+    PrivacyCertificate,
+    OptimalityCertificate,
+    TheoremCertificate,
+    RefinementCertificate,
+)
