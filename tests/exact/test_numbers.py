@@ -78,6 +78,8 @@ def test_close_numbers_are_told_apart():
 def test_exponentials_that_are_rational():
     assert exact_exp(2 * ln(3) - ln(5)) == Fraction(9, 5)
     assert exact_exp(ln(3) / 2) is None
+    assert exact_exp(ln(Fraction(8, 27)) * Fraction(2, 3)) == Fraction(4, 9)
+    assert exact_exp(ln(9) / 2 + ln(2) / 2) is None
     assert exact_exp(ln(3) + 1) is None
 
 

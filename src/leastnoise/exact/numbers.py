@@ -16,6 +16,8 @@ from fractions import Fraction
 from functools import total_ordering
 from typing import TypeAlias, Union
 
+from flint import fmpz
+
 from leastnoise.errors import BadParameter
 from leastnoise.exact.balls import Ball, above, below, of_fraction, refine
 
@@ -138,16 +140,20 @@ def ln(argument: Fraction | int) -> Exact:
 
 
 def exact_exp(exponent: Exact) -> Fraction | None:
-    """e^exponent where it is rational (zero, or whole multiples of logarithms and nothing else), else None.
+    """e^exponent where it is rational, else None.
 
-    >>> exact_exp(2 * ln(Fraction(6, 5))), exact_exp(Fraction(0)), exact_exp(Fraction(1))
-    (Fraction(36, 25), Fraction(1, 1), None)
+    With a rational part other than zero it is transcendental. Otherwise it is a product of powers n^c of pairwise coprime
+    n, which is rational only if each factor is, that is if n is a perfect power of the denominator of c.
+
+    >>> exact_exp(2 * ln(Fraction(6, 5))), exact_exp(ln(9) / 2), exact_exp(ln(3) / 2), exact_exp(Fraction(1))
+    (Fraction(36, 25), Fraction(3, 1), None, None)
     """
     if isinstance(exponent, Fraction):
         return Fraction(1) if exponent == 0 else None
-    if exponent.rational or any(c.denominator != 1 for _, c in exponent.logs):
+    roots = [(int(fmpz(whole).root(c.denominator)), whole, c) for whole, c in exponent.logs]
+    if exponent.rational or any(root**c.denominator != whole for root, whole, c in roots):
         return None
-    return math.prod((Fraction(whole) ** c.numerator for whole, c in exponent.logs), start=Fraction(1))
+    return math.prod((Fraction(root) ** c.numerator for root, _, c in roots), start=Fraction(1))
 
 
 def ball_of(number: Exact) -> Ball:
