@@ -10,7 +10,8 @@ from rich.table import Table
 
 from leastnoise.check import check
 from leastnoise.exact import discrete_laplace
-from leastnoise.mechanisms.numeric import Geometric, TruncatedGeometric
+from leastnoise.mechanisms.choosing import plan_for
+from leastnoise.mechanisms.numeric import CountProblem, Geometric, TruncatedGeometric
 from leastnoise.model.graphs import path
 
 __all__ = ["run"]
@@ -25,6 +26,7 @@ def run(console: Console | None = None) -> None:
     console = console or Console()
     console.rule("[bold]leastnoise[/bold]: the least noise differential privacy allows")
     _release(console)
+    _compare(console)
     _check(console)
     _race(console)
     console.print("[green]demo finished[/green]: every number above was computed just now.")
@@ -41,7 +43,7 @@ def _release(console: Console) -> None:
         f"with probability {float(level):.0%} at most {estimate.quantiles[level]}."
     )
     console.print(f"Why nothing is less noisy: {reason.theorem} [dim]({reason.citation})[/dim]\n")
-    table = Table(title=f"Counts by town, each with {mechanism.name} noise")
+    table = Table(title=f"Counts by town, {mechanism.name}")
     for column in ("town", "true count", "released", "off by"):
         table.add_column(column, justify="left" if column == "town" else "right")
     released = {town: mechanism.release(count) for town, count in _COUNTS.items()}
@@ -52,6 +54,13 @@ def _release(console: Console) -> None:
     console.print(f"Mean error this time: {mean:.2f}  [dim](true counts are shown because this is a demo)[/dim]\n")
 
 
+def _compare(console: Console) -> None:
+    """Which mechanism wins is computed, not believed."""
+    problem = CountProblem(epsilon=_EPSILON, sensitivity=3, bounds=(0, 1000))
+    console.print("If one person may change a count by three, the expected errors are:")
+    console.print(f"{plan_for(problem)}\n", highlight=False)
+
+
 def _check(console: Console) -> None:
     """The checker knows nothing of the mechanism but its matrix."""
     mechanism = TruncatedGeometric(low=0, high=4, epsilon="ln(2)")
@@ -60,8 +69,8 @@ def _check(console: Console) -> None:
     console.print(str(channel), highlight=False)
     for epsilon in ("ln(2)", "ln(1.99)"):
         verdict = check(channel, path(5), epsilon=epsilon)
-        console.print(f"check at ε = {epsilon}: {'[green]private[/green]' if verdict else '[red]not private[/red]'}")
-    console.print(f"tight ε = {verdict.tight_epsilon}; the counterexample at ln(1.99): {verdict.counterexample}\n")
+        console.print(f"\n{verdict}", style="green" if verdict else "red", highlight=False)
+    console.print()
 
 
 def _race(console: Console) -> None:

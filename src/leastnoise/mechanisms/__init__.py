@@ -1,1 +1,99 @@
-"""Floor 3: one mechanism per file."""
+"""Floor 3: one mechanism per file.
+
+>>> import leastnoise as ln
+>>> ln.mechanisms.Geometric("ln(3)").error().expected
+Enclosure(3/4)
+"""
+
+from leastnoise.mechanisms.choice import (
+    ApproximateExponential,
+    BestPrice,
+    Exponential,
+    MostCommon,
+    OneShotTopK,
+    PeelingTopK,
+    PermuteAndFlip,
+    RandomizedResponse,
+)
+from leastnoise.mechanisms.choosing import Option, Plan, Problem, plan_for
+from leastnoise.mechanisms.numeric import (
+    CountProblem,
+    DiscreteGaussian,
+    Geometric,
+    Guess,
+    Interval,
+    LatticeLaplace,
+    RealProblem,
+    Staircase,
+    TruncatedGeometric,
+    TruncatedLaplace,
+    VectorLaplace,
+    best_guess,
+    confidence_interval,
+)
+from leastnoise.mechanisms.rank import (
+    BoundedMean,
+    IntervalQuantile,
+    PrivateMean,
+    Quantile,
+    SeveralQuantiles,
+    SmoothMedian,
+    least_worst_error,
+)
+from leastnoise.mechanisms.vector import (
+    Ball,
+    CountingBody,
+    CrossPolytope,
+    Cube,
+    KNorm,
+    LinearMapProblem,
+    Polytope,
+    for_linear_map,
+    lattice_packing_bound,
+    packing_bound,
+)
+
+__all__ = [
+    "ApproximateExponential",
+    "Ball",
+    "BestPrice",
+    "BoundedMean",
+    "CountProblem",
+    "CountingBody",
+    "CrossPolytope",
+    "Cube",
+    "DiscreteGaussian",
+    "Exponential",
+    "Geometric",
+    "Guess",
+    "Interval",
+    "IntervalQuantile",
+    "KNorm",
+    "LatticeLaplace",
+    "LinearMapProblem",
+    "MostCommon",
+    "OneShotTopK",
+    "Option",
+    "PeelingTopK",
+    "PermuteAndFlip",
+    "Plan",
+    "Polytope",
+    "PrivateMean",
+    "Problem",
+    "Quantile",
+    "RandomizedResponse",
+    "RealProblem",
+    "SeveralQuantiles",
+    "SmoothMedian",
+    "Staircase",
+    "TruncatedGeometric",
+    "TruncatedLaplace",
+    "VectorLaplace",
+    "best_guess",
+    "confidence_interval",
+    "for_linear_map",
+    "lattice_packing_bound",
+    "least_worst_error",
+    "packing_bound",
+    "plan_for",
+]

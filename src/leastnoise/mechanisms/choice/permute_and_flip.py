@@ -1,0 +1,102 @@
+"""Permute-and-flip: the default choice among candidates.
+
+Look at the candidates in random order and take the first whose coin, of chance p(r) = e^(−rate·(best score − q(x, r))),
+is heads; rate = ε/(2Δ), or ε/Δ for monotone scores. P(r) = p(r)·∫₀¹ Π_{s≠r} (1 − p(s)·u) du. McKenna and Sheldon,
+"Permute-and-Flip: a new mechanism for differentially private selection", NeurIPS 2020. Ding, Kifer et al. 2021: it is
+report-noisy-max with exponential noise, from which the privacy follows in one line.
+
+It is ε-private and never further below the best than the exponential mechanism, whatever the scores and however "far"
+is measured. It is not of bounded range ε: what composition may use is pure ε, that is ε²/2-zCDP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.numbers import Exact
+from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.exact.samplers.permute_and_flip import PermuteAndFlipLaw
+from leastnoise.exact.samplers.scores import Numbers, Scores
+from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.choice.answers import Candidates
+from leastnoise.mechanisms.choice.regret import permute_and_flip_quantile, permute_and_flip_regret
+from leastnoise.mechanisms.choice.selection import LEVEL, RatedSelection
+from leastnoise.model.events import Pure
+from leastnoise.model.mechanism import Reason
+
+__all__ = ["PermuteAndFlip"]
+
+
+@dataclass(frozen=True, init=False)
+class PermuteAndFlip(RatedSelection):
+    """The candidate with nearly the best score; the answer is one score per candidate, in their order.
+
+    Args:
+        epsilon: The privacy of one release.
+        candidates: What can be chosen, public: labels, or how many.
+        sensitivity: The most that one record can move a score.
+        monotone: Whether a record moves all scores the same way. It halves the error.
+
+    >>> lunch = PermuteAndFlip("ln(4)", ["soup", "salad", "bread"], monotone=True)
+    >>> [str(lunch.pmf(dish, [10, 9, 8]).lower) for dish in lunch.candidates], lunch.error_at([10, 9, 8])
+    (['163/192', '47/384', '11/384'], Enclosure(23/128))
+    >>> lunch.release([1000, 3, 5])
+    'soup'
+    """
+
+    name: ClassVar[str] = "permute-and-flip mechanism"
+    epsilon: Exact
+    candidates: Sequence[Hashable]
+    sensitivity: Fraction
+    monotone: bool
+
+    def __init__(
+        self, epsilon: NumberLike, candidates: Candidates, sensitivity: NumberLike = 1, *, monotone: bool = False
+    ) -> None:
+        self.read_parameters(epsilon, candidates, sensitivity, monotone)
+
+    @property
+    def privacy(self) -> Pure:
+        """epsilon, and no better composition than that."""
+        return Pure(self.epsilon)
+
+    def choose(self, scores: Numbers, count: int, source: Source) -> NDArray[np.int64]:
+        """`count` independent choices, as places among the candidates."""
+        return PermuteAndFlipLaw(Scores(scores, "scores"), self.rate).draw(count, source)
+
+    def chance(self, place: int, scores: Numbers, bits: int, /) -> Enclosure:
+        """P(the candidate at this place is chosen), in O(n²) steps."""
+        return PermuteAndFlipLaw(Scores(scores, "scores"), self.rate).pmf(place, bits)
+
+    def expected_gap(self, scores: Numbers, bits: int, /) -> Enclosure:
+        """E[best score − score of the choice], in O(n²) steps."""
+        return PermuteAndFlipLaw(Scores(scores, "scores"), self.rate).expected_gap(bits)
+
+    def worst_gap(self, bits: int = 64) -> Enclosure:
+        """The largest expected gap over all scores."""
+        return permute_and_flip_regret(len(self.candidates), self.rate, bits)
+
+    def quantile(self, level: NumberLike = LEVEL) -> Fraction:
+        """A gap that is not exceeded with at least this probability, whatever the scores."""
+        return permute_and_flip_quantile(
+            len(self.candidates), self.rate, read_rational(level, "level", above=0, below=1)
+        )
+
+    def representative(self, count: int) -> PermuteAndFlip:
+        """The same with candidates 0..count − 1."""
+        return PermuteAndFlip(self.epsilon, count, self.sensitivity, monotone=self.monotone)
+
+    def why(self) -> Reason:
+        """Never worse than the exponential mechanism; within a factor of about two of what is possible."""
+        return Reason(
+            "for every list of scores the gap to the best is stochastically at most that of the exponential mechanism",
+            "McKenna and Sheldon, NeurIPS 2020; proof in docs/theory/permute_and_flip.md",
+            self.least_regret(),
+        )

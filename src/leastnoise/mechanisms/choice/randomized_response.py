@@ -1,0 +1,153 @@
+"""Randomized response: a person's own label among k, told truly with odds e^ε against each other label.
+
+P(y | x) = e^ε/(e^ε + k − 1) for y = x and 1/(e^ε + k − 1) for each other y. Warner 1965 for two labels; Kairouz, Oh and
+Viswanath 2014 for k. Every two labels are neighbours (the complete graph), so each person protects their own answer and
+no one need be trusted. No ε-private channel tells the truth more often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leastnoise.errors import BadParameter, UnknownLabel
+from leastnoise.exact.arrays import Size
+from leastnoise.exact.enclosures import Enclosure, enclose
+from leastnoise.exact.numbers import Exact, ball_of, exact_exp
+from leastnoise.exact.parameters import NumberLike, read_exact
+from leastnoise.exact.samplers.categorical_exp import categorical_exp
+from leastnoise.exact.sources import Source, require_secure
+from leastnoise.mechanisms.choice.answers import Candidates, name_places, place_of, read_candidates
+from leastnoise.model import events
+from leastnoise.model.certificate import Certificate, TheoremCertificate
+from leastnoise.model.graphs import complete
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.privacy import Privacy
+
+__all__ = ["RandomizedResponse"]
+
+_LEVEL = Fraction(19, 20)
+_SHOWN = 8  # labels in a certificate
+
+
+@dataclass(frozen=True, init=False)
+class RandomizedResponse(Mechanism):
+    """One of several labels, the true one with odds e^epsilon against each other.
+
+    Args:
+        epsilon: The privacy of one release.
+        options: All labels that an answer can be, public; or how many.
+
+    >>> vote = RandomizedResponse("ln(3)", ["yes", "no"])
+    >>> vote.pmf("yes", "yes"), vote.error().expected, vote.why().lower_bound
+    (Enclosure(3/4), Enclosure(1/4), Enclosure(1/4))
+    >>> len(vote.draw_each(["yes", "no", "no"]))
+    3
+    """
+
+    name: ClassVar[str] = "randomized response"
+    epsilon: Exact
+    options: Sequence[Hashable]
+
+    def __init__(self, epsilon: NumberLike, options: Candidates) -> None:
+        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "options", read_candidates(options, "options"))
+        if len(self.options) < 2:
+            raise BadParameter("options must be at least two", given=len(self.options), fix="one label tells nothing")
+
+    @property
+    def privacy(self) -> events.RandomizedResponse:
+        """epsilon, with the whole law known."""
+        return events.RandomizedResponse(self.epsilon, len(self.options))
+
+    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+        """The true label, moved on by a number of places that is zero with odds e^epsilon against each other."""
+        place = self._place(answer)
+        if size is None:
+            return self.options[(place + self._moves(None, source)) % len(self.options)]
+        return name_places((place + self._moves(size, source)) % len(self.options), self.options)
+
+    def draw_each(self, answers: Iterable[Hashable], source: Source | None = None) -> NDArray[Any]:
+        """One independent response for each of many people's labels; for tests and simulations, with any source."""
+        places = np.array([self._place(answer) for answer in answers], dtype=np.int64)
+        return name_places((places + self._moves(len(places), source)) % len(self.options), self.options)
+
+    def release_each(self, answers: Iterable[Hashable], source: Source | None = None) -> NDArray[Any]:
+        """One response for each of many people's labels, with unpredictable noise only; each person spends epsilon."""
+        return self.draw_each(answers, require_secure(source))
+
+    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
+        """P(output | answer)."""
+        told = place_of(output, self.options) == self._place(answer)
+        return self._at_odds(lambda odds: (odds if told else 1) / (odds + len(self.options) - 1), bits)
+
+    def error(self) -> ErrorEstimate:
+        """How often the answer is wrong: (k − 1)/(e^epsilon + k − 1), for every answer."""
+        wrong = self._wrong()
+        return ErrorEstimate("zero-one", wrong, {_LEVEL: Fraction(wrong.upper > 1 - _LEVEL)})
+
+    def estimate(self, counts: Sequence[int]) -> list[Fraction]:
+        """Unbiased estimates of how many people have each label, from how many responded with it.
+
+        (count − n·q)/(p − q) with p and q the chances of the true and of another label; e^epsilon must be rational.
+        """
+        odds = exact_exp(self.epsilon)
+        if odds is None or len(counts) != len(self.options):
+            raise BadParameter(
+                "counts must be one for each option, and e^epsilon rational",
+                given=f"{len(counts)} counts",
+                fix='choose an epsilon such as "ln(3)"',
+            )
+        total, spread = sum(counts), odds + len(self.options) - 1
+        return [(count * spread - total) / (odds - 1) for count in counts]
+
+    def why(self) -> Reason:
+        """Optimal: each P(y | x) ≥ e^-epsilon·P(y | y), so on average P(y | y) ≤ 1/(1 + (k − 1)·e^-epsilon)."""
+        return Reason(
+            "no private channel on the complete graph is right more often, on average over the labels or at its worst",
+            "Kairouz, Oh and Viswanath, NeurIPS 2014; Aldà and Simon, CSCML 2017, Theorem 1",
+            self._wrong(),
+        )
+
+    def certificate(self) -> Certificate:
+        """The optimality theorem on the complete graph of at most eight labels."""
+        count = min(len(self.options), _SHOWN)
+        small = RandomizedResponse(self.epsilon, count)
+        return TheoremCertificate(
+            "exponential-of-distance",
+            complete(count),
+            Privacy(self.epsilon),
+            small.channel(range(count), range(count)) if exact_exp(self.epsilon) is not None else None,
+            loss=small.error().expected,
+            generators=(tuple((place + 1) % count for place in range(count)),),
+            layer_degrees=((0, count - 1), (1, 0)),
+        )
+
+    def _moves(self, size: Size, source: Source | None) -> Any:
+        """How many places to move on: what is drawn does not depend on the answer."""
+        exponents = np.zeros(len(self.options), dtype=np.int64)
+        exponents[0] = 1
+        return categorical_exp(exponents, None, size, source, rate=self.epsilon)
+
+    def _place(self, answer: Any) -> int:
+        """The place of a private label; an error does not show it."""
+        try:
+            return place_of(answer, self.options)
+        except (UnknownLabel, TypeError):
+            pass
+        raise BadParameter("the answer must be one of the options", fix="map other labels to an option before asking")
+
+    def _wrong(self) -> Enclosure:
+        others = len(self.options) - 1
+        return self._at_odds(lambda odds: others / (odds + others), 64)
+
+    def _at_odds(self, formula: Callable[[Any], Any], bits: int) -> Enclosure:
+        odds = exact_exp(self.epsilon)
+        if odds is not None:
+            return Enclosure(formula(odds), formula(odds))
+        return enclose(lambda: formula(ball_of(self.epsilon).exp()), bits)

@@ -1,0 +1,28 @@
+"""One number, or a vector of them, with the least noise that its kind allows."""
+
+from leastnoise.mechanisms.numeric.discrete_gaussian import DiscreteGaussian
+from leastnoise.mechanisms.numeric.geometric import Geometric
+from leastnoise.mechanisms.numeric.intervals import Interval, confidence_interval
+from leastnoise.mechanisms.numeric.lattice_laplace import LatticeLaplace
+from leastnoise.mechanisms.numeric.problems import CountProblem, RealProblem
+from leastnoise.mechanisms.numeric.remap import Guess, best_guess
+from leastnoise.mechanisms.numeric.staircase import Staircase
+from leastnoise.mechanisms.numeric.truncated_geometric import TruncatedGeometric
+from leastnoise.mechanisms.numeric.truncated_laplace import TruncatedLaplace
+from leastnoise.mechanisms.numeric.vector_laplace import VectorLaplace
+
+__all__ = [
+    "CountProblem",
+    "DiscreteGaussian",
+    "Geometric",
+    "Guess",
+    "Interval",
+    "LatticeLaplace",
+    "RealProblem",
+    "Staircase",
+    "TruncatedGeometric",
+    "TruncatedLaplace",
+    "VectorLaplace",
+    "best_guess",
+    "confidence_interval",
+]

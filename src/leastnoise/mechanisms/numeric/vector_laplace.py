@@ -1,0 +1,130 @@
+"""Laplace noise for many whole numbers at once: histograms, and whole linear maps of them.
+
+If one person changes the vector by at most Δ in the ℓ1 norm, independent discrete Laplace noise with α = e^(−ε/Δ) on
+every coordinate is ε-private: the ratio of probabilities is α^(‖y−x'‖₁−‖y−x‖₁) and the normaliser does not depend on
+the data, so there is no factor 2 (Dwork, McSherry, Nissim and Smith, TCC 2006, Proposition 1). The expected ℓ1 error
+is d·2α/(1 − α²), just below dΔ/ε. For a map x ↦ F·x of a histogram x, Δ is the largest ℓ1 norm of a column of F.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leastnoise.errors import BadParameter
+from leastnoise.exact.arrays import Size, shape_of
+from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.numbers import Exact
+from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.numeric.answers import add_noise, whole_vector
+from leastnoise.mechanisms.numeric.formulas import scaled
+from leastnoise.mechanisms.numeric.geometric import Geometric
+from leastnoise.mechanisms.numeric.integer_noise import LEVEL
+from leastnoise.mechanisms.numeric.l1_error import l1_quantile
+from leastnoise.model.certificate import Certificate
+from leastnoise.model.events import Pure
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+
+__all__ = ["VectorLaplace"]
+
+_MOST_COORDINATES = 1 << 40
+
+
+@dataclass(frozen=True, init=False)
+class VectorLaplace(Mechanism):
+    """A vector of whole numbers plus independent discrete Laplace noise on each.
+
+    Args:
+        epsilon: The privacy of one release of the whole vector.
+        dimension: How many numbers.
+        sensitivity: The most that one person can change the vector, in the ℓ1 norm.
+
+    >>> histogram = VectorLaplace("ln(3)", dimension=4)
+    >>> histogram.error().expected, histogram.pmf((1, 0, 5, 2), (1, 0, 4, 2)), histogram.release([5, 0, 2, 7]).shape
+    (Enclosure(3), Enclosure(1/48), (4,))
+    """
+
+    name: ClassVar[str] = "Laplace mechanism for vectors"
+    epsilon: Exact
+    dimension: int
+    sensitivity: int
+
+    def __init__(self, epsilon: NumberLike, dimension: NumberLike, sensitivity: NumberLike = 1) -> None:
+        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        count = read_integer(dimension, "dimension", at_least=1, at_most=_MOST_COORDINATES)
+        object.__setattr__(self, "dimension", count)
+        object.__setattr__(self, "sensitivity", read_integer(sensitivity, "sensitivity", at_least=1))
+
+    @classmethod
+    def for_linear_map(cls, matrix: NDArray[Any] | list[list[int]], epsilon: NumberLike) -> VectorLaplace:
+        """The mechanism for F·x, where one person changes one entry of the histogram x by one.
+
+        >>> VectorLaplace.for_linear_map([[1, 0, 0], [1, 1, 0], [1, 1, 1]], epsilon=1).sensitivity
+        3
+        """
+        array = np.asarray(matrix)
+        if array.ndim != 2 or not array.size or array.dtype.kind not in "iuO":
+            raise BadParameter(
+                "matrix must have rows and columns of whole numbers",
+                given=f"shape {array.shape} of {array.dtype}",
+                fix="multiply by the common denominator and divide what is released by it",
+            )
+        columns = [[abs(read_integer(entry, "matrix")) for entry in column] for column in array.T.tolist()]
+        largest = max(sum(column) for column in columns)
+        if largest == 0:
+            raise BadParameter("matrix is zero", fix="a known answer needs no noise")
+        return cls(epsilon, array.shape[0], largest)
+
+    @property
+    def privacy(self) -> Pure:
+        """epsilon, for the whole vector."""
+        return Pure(self.epsilon)
+
+    @property
+    def _noise(self) -> Geometric:
+        return Geometric(self.epsilon, self.sensitivity)
+
+    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+        """The vector plus noise; with `size` that many of them along new first axes.
+
+        The sums are 64 bits wide, or Python's integers where 64 bits might not hold them; they never wrap.
+        """
+        true = whole_vector(answer, self.dimension)
+        return add_noise(true, self._noise.noise((*shape_of(size), self.dimension), source))
+
+    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
+        """The product of the coordinates' probabilities."""
+        pairs = zip(whole_vector(output, self.dimension), whole_vector(answer, self.dimension), strict=True)
+        masses = [self._noise.noise_pmf(int(y) - int(x), bits) for y, x in pairs]
+        one = Fraction(1)
+        return Enclosure(prod((p.lower for p in masses), start=one), prod((p.upper for p in masses), start=one))
+
+    def quantile(self, level: NumberLike = LEVEL) -> int:
+        """An ℓ1 error not exceeded with this probability; the least one unless there are very many coordinates."""
+        return l1_quantile(self._noise.rate, self.dimension, read_rational(level, "level", above=0, below=1))
+
+    def error(self) -> ErrorEstimate:
+        """The expected ℓ1 error and its 95 % quantile, for every answer."""
+        expected = scaled(self._noise.moment(1), self.dimension)
+        return ErrorEstimate("l1", expected, {LEVEL: Fraction(self.quantile())})
+
+    def why(self) -> Reason:
+        """No coordinate can do with less if one person can put all of the sensitivity into it."""
+        one = self._noise.why().lower_bound
+        return Reason(
+            "each coordinate alone must be private for the whole sensitivity, and for sensitivity one this is the "
+            "least noise that is",
+            "Ghosh, Roughgarden and Sundararajan, SIAM J. Comput. 2012, and Geng and Viswanath 2016, per coordinate",
+            None if one is None else scaled(one, self.dimension),
+        )
+
+    def certificate(self) -> Certificate:
+        """That of one coordinate, where one person's whole change may fall."""
+        return self._noise.certificate()

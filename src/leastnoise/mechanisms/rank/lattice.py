@@ -1,0 +1,188 @@
+"""Public lattices: the points 0, 1, …, top that records are moved to and answers are chosen from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from math import inf, lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leastnoise.errors import BadParameter, TooLarge
+from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.mechanisms.rank.rank_law import Order, Places
+from leastnoise.mechanisms.rank.refusals import read_bounds, unbounded
+
+__all__ = ["Grid", "Interval", "Lattice", "order_of", "read_grid", "read_interval"]
+
+_MOST_STEPS = 1 << 52  # a place is then exact as a double
+_DEFAULT_STEPS = 1 << 20
+
+
+class Lattice(ABC):
+    """Finitely many public points in increasing order; places count from zero."""
+
+    @property
+    @abstractmethod
+    def top(self) -> int:
+        """The last place."""
+
+    @abstractmethod
+    def places(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The place of the point nearest to each value; never decreasing in the value, infinite ones at the ends."""
+
+    @abstractmethod
+    def points(self, places: NDArray[np.int64]) -> NDArray[Any]:
+        """The points at some places, as they are released."""
+
+    @abstractmethod
+    def find(self, output: Hashable) -> int | None:
+        """The place of a released point; None if it is none."""
+
+
+@dataclass(frozen=True)
+class Grid(Lattice):
+    """Any increasing list of numbers."""
+
+    numbers: tuple[int | float, ...]
+
+    @property
+    def top(self) -> int:
+        """The last place."""
+        return len(self.numbers) - 1
+
+    @cached_property
+    def _middles(self) -> NDArray[np.float64]:
+        doubles = np.array(self.numbers, dtype=np.float64)
+        return doubles[:-1] + np.diff(doubles) / 2
+
+    def places(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """By binary search among the middles between neighbours; a value on a middle goes up."""
+        return np.searchsorted(self._middles, values, side="right")
+
+    def points(self, places: NDArray[np.int64]) -> NDArray[Any]:
+        """The numbers as they were given."""
+        return np.array(self.numbers)[places]
+
+    def find(self, output: Hashable) -> int | None:
+        """By binary search."""
+        if not isinstance(output, int | float | Fraction):
+            return None
+        place = bisect_left(self.numbers, output)
+        return place if place <= self.top and self.numbers[place] == output else None
+
+
+@dataclass(frozen=True)
+class Interval(Lattice):
+    """lower, lower + step, …, upper."""
+
+    lower: Fraction
+    step: Fraction
+    steps: int
+
+    @property
+    def top(self) -> int:
+        """The last place."""
+        return self.steps
+
+    def places(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Each operation on doubles is non-decreasing in the value, so the whole is."""
+        scaled = (values - float(self.lower)) / float(self.step)
+        return np.rint(np.clip(scaled, 0.0, float(self.top))).astype(np.int64)
+
+    def read_missing(self, missing: NumberLike | None) -> Fraction:
+        """What a missing value counts as: a number between the bounds, the lower one if none is given."""
+        upper = self.lower + self.step * self.steps
+        return self.lower if missing is None else read_rational(missing, "missing", at_least=self.lower, at_most=upper)
+
+    def point(self, place: int) -> float:
+        """One point, rounded to a double once."""
+        return float(self.lower + self.step * place)
+
+    def points(self, places: NDArray[np.int64]) -> NDArray[Any]:
+        """The points, each rounded to a double once; a quotient of whole doubles is rounded only then."""
+        denominator = lcm(self.lower.denominator, self.step.denominator)
+        first, stride = int(self.lower * denominator), int(self.step * denominator)
+        if max(abs(first) + stride * self.top, denominator) < _MOST_STEPS:
+            return (first + stride * places) / float(denominator)
+        return np.array([self.point(place) for place in places.ravel().tolist()]).reshape(places.shape)
+
+    def find(self, output: Hashable) -> int | None:
+        """The nearest place, if its point is this one."""
+        if not isinstance(output, int | float | Fraction) or output != output or abs(output) == inf:
+            return None
+        place = round((Fraction(output) - self.lower) / self.step)
+        return place if 0 <= place <= self.top and self.point(place) == output else None
+
+
+def read_grid(grid: Sequence[NumberLike] | NDArray[Any] | None) -> Grid:
+    """Read candidates: whole numbers and floats as they are, others as the doubles nearest to them.
+
+    Raises:
+        UnboundedData: No grid, or an infinite point.
+        BadParameter: Empty, not increasing, or not numbers.
+
+    >>> read_grid([0, 10, 20]).places(np.array([-3.0, 4.0, 5.0, 99.0])).tolist()
+    [0, 0, 1, 2]
+    """
+    if grid is None:
+        raise unbounded("grid is missing")
+    listed = grid.tolist() if isinstance(grid, np.ndarray) else list(grid)
+    numbers = tuple(
+        x if type(x) in (int, float) else float(read_rational(x, f"grid[{i}]")) for i, x in enumerate(listed)
+    )
+    if any(abs(x) == inf for x in numbers):
+        raise unbounded("grid has an infinite point")
+    if not numbers:
+        raise BadParameter("grid must have at least one point", given="none", fix="pass grid=range(0, 121)")
+    if any(not (x < y and float(x) < float(y)) for x, y in pairwise(numbers)):
+        raise BadParameter("grid must increase strictly", fix="sort it, drop repeated and missing points")
+    if len(numbers) == 1 and numbers[0] != numbers[0]:
+        raise BadParameter("grid must hold numbers", given="NaN", fix="pass grid=range(0, 121)")
+    return Grid(numbers)
+
+
+def read_interval(lower: NumberLike | None, upper: NumberLike | None, step: NumberLike | None) -> Interval:
+    """Read bounds and a lattice step; 2^20 steps if none is given.
+
+    Raises:
+        UnboundedData: A bound is missing or infinite.
+        BadParameter: The bounds are in the wrong order, or no whole number of steps apart.
+
+    >>> read_interval(0, 1, 0.25).places(np.array([0.3, 0.9])).tolist(), read_interval(0, 1, None).top
+    ([1, 4], 1048576)
+    """
+    least, most = read_bounds(lower, upper)
+    stride = (most - least) / _DEFAULT_STEPS if step is None else read_rational(step, "step", above=0)
+    steps = (most - least) / stride
+    if steps.denominator != 1:
+        raise BadParameter(
+            "step must divide upper − lower", given=stride, fix=f"pass for example {(most - least) / 1000}"
+        )
+    if steps > _MOST_STEPS:
+        raise TooLarge(
+            "step must not divide upper − lower into more than 2^52 parts", given=stride, fix="pass a larger step"
+        )
+    return Interval(least, stride, int(steps))
+
+
+def order_of(values: NDArray[np.float64], lattice: Lattice) -> Order:
+    """Order statistics on the lattice, found by selection; only the ranks asked for are sorted.
+
+    Moving a value to the lattice never changes the order, so it is done last, on what was selected.
+    """
+
+    def order(low: int, high: int) -> Places:
+        if 2 * (high - low) > len(values):
+            return lattice.places(np.sort(values)[low - 1 : high])
+        selected = np.partition(values, (low - 1, high - 1))[low - 1 : high]
+        return lattice.places(np.sort(selected))
+
+    return order

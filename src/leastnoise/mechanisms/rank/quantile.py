@@ -1,0 +1,164 @@
+"""A private quantile chosen from a public lattice, by inverse sensitivity; here the lattice is any grid.
+
+P(r) ∝ e^(−(ε/2)·changes(r)), with changes(r) the number of records that must change for r to be the q-quantile
+(Tóthmérész 2013, Definition 2.5; Asi and Duchi 2020; see `rank_law`). Each record counts as the nearest grid point, so
+that some point needs no change; this moves the answer by at most half the gap between two points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leastnoise.exact.arrays import Size, shape_of
+from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.numbers import Exact
+from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.numeric.integer_noise import LEVEL
+from leastnoise.mechanisms.rank.certificates import certify, growing_databases
+from leastnoise.mechanisms.rank.lattice import Grid, Lattice, order_of, read_grid
+from leastnoise.mechanisms.rank.rank_error import changes_quantile, expected_changes, least_expected_changes
+from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule, read_level
+from leastnoise.mechanisms.rank.records import read_records
+from leastnoise.model.certificate import Certificate
+from leastnoise.model.events import BoundedRange
+from leastnoise.model.graphs import hamming
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+
+__all__ = ["LatticeQuantile", "Quantile"]
+
+_SMALL = 3  # records and points of a certificate
+
+
+class LatticeQuantile(Mechanism):
+    """P(r) ∝ e^(−(ε/2)·changes(r)) over the points r of a public lattice; a subclass reads the lattice.
+
+    Privacy: one record changes every `changes(r)` by at most one, up for some points and down for others, so every
+    log-weight by at most ε/2 and the logarithm of the sum of weights by at most ε/2. The factor two can't be spared:
+    where nearly all weight moves down while one point moves up, both happen in full (docs/theory/quantile.md).
+    """
+
+    epsilon: Exact
+    level: Fraction
+    lattice: Lattice
+    records: int | None
+    missing: Fraction
+
+    @property
+    def rule(self) -> RankRule:
+        """When a point is the quantile, and what a change is."""
+        return RankRule(self.level, exchange=self.records is not None)
+
+    @property
+    def law(self) -> RankLaw:
+        """The law on the places of the lattice."""
+        return RankLaw(self.rule, self.epsilon / 2, self.lattice.top)
+
+    @property
+    def privacy(self) -> BoundedRange:
+        """epsilon, of bounded range: one exponential mechanism."""
+        return BoundedRange(self.epsilon)
+
+    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+        """A point of the lattice for the records in `answer`, by selection in linear time."""
+        values, shape = self._read(answer), shape_of(size)
+        places = self.law.draw(order_of(values, self.lattice), len(values), prod(shape), source)
+        points = self.lattice.points(places)
+        return points[0].item() if size is None else points.reshape(shape)
+
+    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
+        """P(output | answer); exact where e^(epsilon/2) is rational."""
+        place = self.lattice.find(output)
+        if place is None:
+            return Enclosure(Fraction(0), Fraction(0))
+        return self.law.pmf(place, np.sort(self.lattice.places(self._read(answer))), bits)
+
+    def error(self) -> ErrorEstimate:
+        """How many records would have to change for the answer to be right, at most, over all databases.
+
+        Errors in the unit of the records depend on the data: where the records near the quantile lie close together, so
+        does the answer. In the worst case they are as large as `least_worst_error` says, for every mechanism.
+        """
+        most = None if self.records is None else self.rule.most_changes(self.records)
+        others, rate = self.lattice.top, self.epsilon / 2
+        bound = changes_quantile(others, rate, most, LEVEL)
+        return ErrorEstimate("records", expected_changes(others, rate, most), {LEVEL: Fraction(bound)}, attained=False)
+
+    def why(self) -> Reason:
+        """Instance by instance near-optimal; the packing bound in records."""
+        return Reason(
+            "the inverse sensitivity mechanism gives each wrong answer the least weight that its distance in records "
+            "allows; its rank error is within a constant factor of what every private mechanism needs",
+            "Tóthmérész 2013, Definition 2.5; Asi and Duchi, NeurIPS 2020; packing bound in docs/theory/quantile.md",
+            least_expected_changes(self.lattice.top, self.epsilon, self.rule, self.records),
+        )
+
+    def certificate(self) -> Certificate:
+        """The same law for at most three records on at most three points, as an exact channel on all databases.
+
+        Raises:
+            BadParameter: e^(epsilon/2) is irrational.
+        """
+        top = min(self.lattice.top, _SMALL - 1)
+        law = RankLaw(self.rule, self.epsilon / 2, top)
+        if self.records is None:
+            graph = growing_databases(_SMALL, top + 1)
+        else:
+            graph = hamming(max(min(self.records, _SMALL), 1), top + 1)
+        rows = [[law.pmf(r, np.sort(np.array(node, dtype=np.int64))) for r in range(top + 1)] for node in graph.nodes]
+        return certify(self.name, graph, self.epsilon, rows)
+
+    def _read(self, answer: object) -> NDArray[np.float64]:
+        return read_records(answer, float(self.missing), self.records)
+
+
+@dataclass(frozen=True, init=False)
+class Quantile(LatticeQuantile):
+    """The median or another quantile of numbers, chosen from a public grid. The answer is the list of the numbers.
+
+    Args:
+        epsilon: The privacy of one release.
+        grid: The points to choose from, increasing; not taken from the data.
+        level: Which quantile, between 0 and 1.
+        records: How many records there are, where that is public: then a neighbour exchanges one of them. Without it
+            their number is private too, and a neighbour has one record more or less.
+        missing: What NaN and None count as; the first grid point if left out. Infinite values count as the nearer end.
+
+    Raises:
+        UnboundedData: The grid is missing or has an infinite point.
+
+    >>> age = Quantile("2*ln(3)", grid=range(0, 121), records=3)
+    >>> age.pmf(40, [30, 40, 50]), age.pmf(41, [30, 40, 50]), age.error().quantiles[Fraction(19, 20)]
+    (Enclosure(9/169), Enclosure(3/169), Fraction(2, 1))
+    """
+
+    name: ClassVar[str] = "private quantile on a grid"
+    epsilon: Exact
+    level: Fraction
+    lattice: Grid
+    records: int | None
+    missing: Fraction
+
+    def __init__(
+        self,
+        epsilon: NumberLike,
+        grid: Sequence[NumberLike] | NDArray[Any] | None = None,
+        level: NumberLike = Fraction(1, 2),
+        *,
+        records: NumberLike | None = None,
+        missing: NumberLike | None = None,
+    ) -> None:
+        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "lattice", read_grid(grid))
+        object.__setattr__(self, "level", read_level(level))
+        object.__setattr__(self, "records", None if records is None else read_integer(records, "records", at_least=1))
+        ends = Fraction(self.lattice.numbers[0]), Fraction(self.lattice.numbers[-1])
+        constant = ends[0] if missing is None else read_rational(missing, "missing", at_least=ends[0], at_most=ends[1])
+        object.__setattr__(self, "missing", constant)

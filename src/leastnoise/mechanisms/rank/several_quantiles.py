@@ -1,0 +1,242 @@
+"""Several private quantiles of one list of numbers, in two ways, of which the one with the smaller error bound is used.
+
+*Separate*: k times the private quantile, each with ε/k.
+
+*Recursive* (Kaplan, Schnapp and Stemmer, ICML 2022): find the middle quantile, split the records there, and go on
+with the lower quantiles on the records below it and the upper ones on the rest. A record takes part in one quantile of
+each of ⌈log₂(k + 1)⌉ rounds, so each gets an equal share of ε. A neighbour has one record more or less: then one part
+of each round has. A neighbour that exchanges a record is two such steps away, so each share is halved.
+
+Records that are equal to a split point would all go to one side. So every record first gets a random place among
+`jitter` finer ones; that is a map of single records and changes no privacy claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise, product
+from math import lcm, prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leastnoise.errors import BadParameter, TooLarge
+from leastnoise.exact.arrays import Size, shape_of
+from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.numbers import Exact
+from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
+from leastnoise.exact.samplers.uniform import uniform_integer
+from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.numeric.formulas import scaled
+from leastnoise.mechanisms.numeric.integer_noise import LEVEL
+from leastnoise.mechanisms.rank.certificates import certify, growing_databases
+from leastnoise.mechanisms.rank.lattice import Interval, read_interval
+from leastnoise.mechanisms.rank.rank_error import changes_quantile, expected_changes
+from leastnoise.mechanisms.rank.rank_law import Places, RankLaw, RankRule, order_within, read_level
+from leastnoise.mechanisms.rank.records import read_records
+from leastnoise.mechanisms.rank.splitting import Splitting
+from leastnoise.model.certificate import Certificate
+from leastnoise.model.events import BoundedRange, Composed, Event, Grouped
+from leastnoise.model.graphs import hamming
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+
+__all__ = ["SeveralQuantiles"]
+
+_LARGEST_DENOMINATOR = 10**9
+_MOST_JITTER = 1 << 10
+_MOST_WAYS = 1 << 12
+_METHODS = ("recursive", "separate")
+
+
+@dataclass(frozen=True, init=False)
+class SeveralQuantiles(Mechanism):
+    """Quantiles of numbers in [lower, upper], released together. The answer is the list of the numbers.
+
+    Args:
+        epsilon: The privacy of the whole release.
+        levels: Which quantiles, increasing, each between 0 and 1.
+        lower: Public; smaller values count as this one.
+        upper: Public; larger values count as this one.
+        step: The distance of two lattice points; 2^-20 of the width if left out.
+        records: How many records there are, where that is public: then a neighbour exchanges one of them.
+        missing: What NaN and None count as; `lower` if left out.
+        method: "recursive" or "separate"; the one with the smaller error bound if left out.
+        jitter: How many finer places a record is spread over by the recursive method.
+
+    Raises:
+        UnboundedData: A bound is missing or infinite.
+
+    >>> quartiles = SeveralQuantiles(1, ["1/4", "1/2", "3/4"], 0, 100, step=1)
+    >>> quartiles.method, len(quartiles.release([20, 35, 35, 62, 80]))
+    ('separate', 3)
+    >>> SeveralQuantiles(1, [f"{k}/32" for k in range(1, 32)], 0, 100).method
+    'recursive'
+    """
+
+    name: ClassVar[str] = "several private quantiles"
+    epsilon: Exact
+    levels: tuple[Fraction, ...]
+    lattice: Interval
+    records: int | None
+    missing: Fraction
+    method: str
+    jitter: int
+
+    def __init__(
+        self,
+        epsilon: NumberLike,
+        levels: Sequence[NumberLike],
+        lower: NumberLike | None = None,
+        upper: NumberLike | None = None,
+        *,
+        step: NumberLike | None = None,
+        records: NumberLike | None = None,
+        missing: NumberLike | None = None,
+        method: str | None = None,
+        jitter: NumberLike = _MOST_JITTER,
+    ) -> None:
+        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "levels", _read_levels(levels))
+        object.__setattr__(self, "lattice", read_interval(lower, upper, step))
+        object.__setattr__(self, "records", None if records is None else read_integer(records, "records", at_least=1))
+        object.__setattr__(self, "missing", self.lattice.read_missing(missing))
+        object.__setattr__(self, "jitter", read_integer(jitter, "jitter", at_least=1, at_most=_MOST_JITTER))
+        if method is not None and method not in _METHODS:
+            raise BadParameter("method is unknown", given=method, fix='pass "recursive" or "separate", or leave it out')
+        if method is None:
+            split, apart = self._recursive_error()[0], self._separate_error()[0]
+            method = "recursive" if split.upper < apart.upper else "separate"
+        object.__setattr__(self, "method", method)
+
+    @property
+    def splitting(self) -> Splitting:
+        """The recursive law on the jittered lattice."""
+        shares = len(self.levels).bit_length() * (1 if self.records is None else 2)
+        return Splitting(self.levels, self.epsilon / (2 * shares), (self.lattice.top + 1) * self.jitter - 1)
+
+    def separate_law(self, level: Fraction) -> RankLaw:
+        """The law of one quantile of the separate method."""
+        rule = RankRule(level, exchange=self.records is not None)
+        return RankLaw(rule, self.epsilon / (2 * len(self.levels)), self.lattice.top)
+
+    @property
+    def privacy(self) -> Event:
+        """One exponential mechanism per quantile, or per round; for groups of two where a record is exchanged."""
+        if self.method == "separate":
+            return Composed((BoundedRange(self.epsilon / len(self.levels)),) * len(self.levels))
+        rounds = self.splitting.rounds
+        if self.records is None:
+            return Composed((BoundedRange(self.epsilon / rounds),) * rounds)
+        return Grouped(Composed((BoundedRange(self.epsilon / (2 * rounds)),) * rounds), 2)
+
+    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+        """An array with one number per level, and with `size` an array of such rows."""
+        shape = shape_of(size)
+        places = np.sort(self.lattice.places(self._read(answer)))
+        rows = np.empty((prod(shape), len(self.levels)), dtype=np.int64)
+        if self.method == "separate":
+            for i, level in enumerate(self.levels):
+                rows[:, i] = self.separate_law(level).draw(order_within(places), len(places), len(rows), source)
+        else:
+            for row in rows:
+                row[:] = self.splitting.draw(self._jittered(places, source), source) // self.jitter
+        return self.lattice.points(rows).reshape((*shape, len(self.levels)))
+
+    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
+        """P(output | answer) for a tuple of numbers; exact where e^(epsilon/2) and its root per share are rational.
+
+        Raises:
+            TooLarge: The recursive law with jitter, which averages over all jittered databases, for too many of them.
+        """
+        found = [self.lattice.find(number) for number in output] if isinstance(output, tuple) else []
+        if len(found) != len(self.levels) or None in found:
+            return Enclosure(Fraction(0), Fraction(0))
+        targets = [place for place in found if place is not None]
+        places = np.sort(self.lattice.places(self._read(answer)))
+        if self.method == "separate":
+            masses = [
+                self.separate_law(level).pmf(place, places, bits)
+                for level, place in zip(self.levels, targets, strict=True)
+            ]
+            return Enclosure(
+                prod((p.lower for p in masses), start=Fraction(1)), prod((p.upper for p in masses), start=Fraction(1))
+            )
+        return self._jittered_pmf(targets, places, bits)
+
+    def error(self) -> ErrorEstimate:
+        """The rank error of any one of the quantiles, in records, at most; records in the same place count once."""
+        expected, quantile = self._separate_error() if self.method == "separate" else self._recursive_error()
+        return ErrorEstimate("records", expected, {LEVEL: quantile}, attained=False)
+
+    def why(self) -> Reason:
+        """Splitting needs log₂ k shares of ε where asking one by one needs k."""
+        return Reason(
+            "a record takes part in one quantile of each of ⌈log₂(k + 1)⌉ rounds"
+            if self.method == "recursive"
+            else "so few quantiles are better asked one by one",
+            "Kaplan, Schnapp and Stemmer, ICML 2022, Theorem 3.1",
+        )
+
+    def certificate(self) -> Certificate:
+        """The same law for two records on two points without jitter, on all databases.
+
+        Raises:
+            BadParameter: The law is irrational.
+        """
+        graph, records = (growing_databases(2, 2), None) if self.records is None else (hamming(2, 2), 2)
+        small = SeveralQuantiles(self.epsilon, self.levels, 0, 1, step=1, records=records, method=self.method, jitter=1)
+        outputs = list(product((0, 1), repeat=len(self.levels)))
+        rows = [[small.pmf(output, node) for output in outputs] for node in graph.nodes]
+        return certify(self.name, graph, self.epsilon, rows)
+
+    def _read(self, answer: object) -> NDArray[np.float64]:
+        return read_records(answer, float(self.missing), self.records)
+
+    def _jittered(self, places: Places, source: Source | None) -> Places:
+        if self.jitter == 1:
+            return places
+        return np.sort(places * self.jitter + uniform_integer(self.jitter, len(places), source))
+
+    def _jittered_pmf(self, targets: Sequence[int], places: Places, bits: int) -> Enclosure:
+        """The average over all jittered databases of the chance that each finer place falls into its target."""
+        ways = self.jitter ** len(places)
+        if ways > _MOST_WAYS:
+            raise TooLarge(
+                "the law with jitter averages over all jittered databases, which are too many",
+                given=f"{self.jitter}^{len(places)}",
+                fix="pass jitter=1 to see the law without it",
+            )
+        cells = [range(place * self.jitter, (place + 1) * self.jitter) for place in targets]
+        masses = [
+            self.splitting.pmf(cells, np.sort(places * self.jitter + np.array(offsets, dtype=np.int64)), bits)
+            for offsets in product(range(self.jitter), repeat=len(places))
+        ]
+        total = sum((p.lower for p in masses), start=Fraction(0)), sum((p.upper for p in masses), start=Fraction(0))
+        return Enclosure(total[0] / ways, total[1] / ways)
+
+    def _separate_error(self) -> tuple[Enclosure, Fraction]:
+        law = self.separate_law(self.levels[0])
+        most = None
+        if self.records is not None:
+            most = max(self.separate_law(level).rule.most_changes(self.records) for level in self.levels)
+        bound = changes_quantile(law.top, law.rate, most, LEVEL)
+        return expected_changes(law.top, law.rate, most), Fraction(bound)
+
+    def _recursive_error(self) -> tuple[Enclosure, Fraction]:
+        splitting = self.splitting
+        each = 1 - (1 - LEVEL) / splitting.rounds  # so that a whole path of splits holds
+        bound = changes_quantile(splitting.top, splitting.rate, None, each)
+        factor = splitting.accumulated_error()
+        return scaled(expected_changes(splitting.top, splitting.rate, None), factor), factor * bound
+
+
+def _read_levels(levels: Sequence[NumberLike]) -> tuple[Fraction, ...]:
+    read = tuple(read_level(level) for level in levels)
+    if not read or any(low >= high for low, high in pairwise(read)):
+        raise BadParameter("levels must increase, and be at least one", given=levels, fix='pass ["1/4", "1/2", "3/4"]')
+    if lcm(*(level.denominator for level in read)) > _LARGEST_DENOMINATOR:
+        raise BadParameter("levels must share a denominator below 10^9", given=levels, fix="round them")
+    return read

@@ -1,0 +1,193 @@
+"""The median plus Laplace noise as wide as the data at hand needs: smooth sensitivity.
+
+Nissim, Raskhodnikova and Smith (STOC 2007), with whole noise. Let L ≥ ln(2/δ) and S the smooth sensitivity for the
+decay 1/ρ = 1 + ε/(2L), on a lattice of whole numbers. The release is the median plus discrete Laplace noise of rate
+λ = ε/(2S), moved to the nearer bound where it leaves the bounds.
+
+Privacy, (ε, δ): for neighbours with medians μ, μ', let λ' = ε/(2S') and p(y) = tanh(λ/2)·e^(−λ|y−μ|). As |μ − μ'| ≤ S',
+λ'·|μ − μ'| ≤ ε/2. If λ' ≤ λ, then tanh(λ/2)/tanh(λ'/2) ≤ λ/λ' ≤ 1/ρ and p/p' ≤ e^(ε/(2L) + ε/2) ≤ e^ε everywhere, as
+L ≥ 1. If λ' > λ, then p/p' ≤ e^((λ'−λ)|y−μ| + ε/2). That is above e^ε only where |y − μ| > T = ε/(2(λ' − λ)) ≥ L/λ, and
+the probability of it is 2α^(⌊T⌋+1)/(1 + α) < 2e^(−λT) ≤ 2e^-L ≤ δ, with α = e^-λ.
+
+The decay above is a little faster than the e^(−ε/(2 ln(2/δ))) of the paper; that is the price of whole noise. The noise
+S/ε with ln(1/δ) in place of ln(2/δ) that Tóthmérész (2013, section 3.1) states is not private enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Any, ClassVar
+
+import numpy as np
+
+from leastnoise.errors import BadParameter
+from leastnoise.exact.arrays import Size
+from leastnoise.exact.enclosures import Enclosure, enclose, exp_above, ln_above, ln_below
+from leastnoise.exact.numbers import Exact, LogSum
+from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.exact.samplers.laplace import truncated_geometric, truncated_geometric_pmf
+from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.numeric.formulas import at_alpha, least_whole
+from leastnoise.mechanisms.numeric.integer_noise import LEVEL
+from leastnoise.mechanisms.rank.lattice import Interval, order_of, read_interval
+from leastnoise.mechanisms.rank.records import read_records
+from leastnoise.mechanisms.rank.smooth_sensitivity import LARGEST_WINDOW, smooth_bound
+from leastnoise.model.certificate import Certificate
+from leastnoise.model.events import Approximate
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+
+__all__ = ["SmoothMedian"]
+
+_ROUNDING = Fraction(1, 2**24)  # what doubles may add to S, see `smooth_bound`
+_NEGLIGIBLE_RATE = 64  # noise of this rate is zero but for a chance of 2e^-64; less noise is never asked for
+
+
+@dataclass(frozen=True, init=False)
+class SmoothMedian(Mechanism):
+    """The median of numbers in [lower, upper] plus noise of a scale that follows the data; (ε, δ)-private.
+
+    The answer is the list of the numbers. Its median is the ⌈n/2⌉-th smallest.
+
+    Args:
+        epsilon: The privacy of one release.
+        delta: At most 1/2.
+        lower: Public; smaller values count as this one.
+        upper: Public; larger values count as this one.
+        records: How many records there are, which is public; a neighbour exchanges one of them.
+        step: The distance of two lattice points; 2^-20 of the width if left out.
+        missing: What NaN and None count as; `lower` if left out.
+
+    Raises:
+        UnboundedData: A bound is missing or infinite.
+
+    >>> median = SmoothMedian(1, 1e-6, 0, 100, records=5, step=1)
+    >>> float(median.smooth_sensitivity([40, 41, 42, 43, 44])) < float(median.smooth_sensitivity([0, 1, 42, 99, 100]))
+    True
+    """
+
+    name: ClassVar[str] = "smooth sensitivity median"
+    epsilon: Exact
+    delta: Fraction
+    lattice: Interval
+    records: int
+    missing: Fraction
+
+    def __init__(
+        self,
+        epsilon: NumberLike,
+        delta: NumberLike,
+        lower: NumberLike | None = None,
+        upper: NumberLike | None = None,
+        records: NumberLike = 1,
+        *,
+        step: NumberLike | None = None,
+        missing: NumberLike | None = None,
+    ) -> None:
+        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "delta", read_rational(delta, "delta", above=0, at_most=Fraction(1, 2)))
+        object.__setattr__(self, "lattice", read_interval(lower, upper, step))
+        object.__setattr__(self, "records", read_integer(records, "records", at_least=1))
+        object.__setattr__(self, "missing", self.lattice.read_missing(missing))
+        if self.growth <= 1:
+            raise BadParameter(
+                "epsilon is too small for this delta: the noise would cover the whole range",
+                given=epsilon,
+                fix="pass a larger epsilon, or use IntervalQuantile",
+            )
+
+    @property
+    def growth(self) -> Fraction:
+        """1/ρ, rational and so little below 1 + ε/(2 ln(2/δ)) that rounding S upwards is paid for."""
+        slope = self._rational_epsilon / (2 * ln_above(2 / self.delta))
+        return (1 + slope) / (1 + _ROUNDING)
+
+    @property
+    def privacy(self) -> Approximate:
+        """(epsilon, delta)."""
+        return Approximate(self.epsilon, self.delta)
+
+    def smooth_sensitivity(self, answer: object) -> Fraction:
+        """S in the unit of the records, rounded up by at most 2^-24 of it. It depends on the data and is private."""
+        return self.lattice.step * self._spread(answer)[1]
+
+    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+        """A point of the lattice, or an array of them."""
+        median, spread = self._spread(answer)
+        rate = self._rational_epsilon / (2 * spread)
+        places = truncated_geometric(median, 0, self.lattice.top, size=size, source=source, rate=rate)
+        points = self.lattice.points(np.asarray(places))
+        return points.item() if size is None else points
+
+    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
+        """P(output | answer), enclosed."""
+        place = self.lattice.find(output)
+        if place is None:
+            return Enclosure(Fraction(0), Fraction(0))
+        median, spread = self._spread(answer)
+        rate = self._rational_epsilon / (2 * spread)
+        return truncated_geometric_pmf(place, median, 0, self.lattice.top, bits=bits, rate=rate)
+
+    def error(self) -> ErrorEstimate:
+        """The absolute error at most, over all databases: that of the largest S, the width, and never more than it.
+
+        The error at hand is about 2S/ε, with S of the data at hand; that number is private.
+        """
+        top = self.lattice.top
+        rate = self._rational_epsilon / (2 * max(top * (1 + _ROUNDING), self._least_spread))
+        mean = at_alpha(rate, lambda a: 2 * a / (1 - a * a))
+        rest = 1 - LEVEL
+        far = least_whole(
+            lambda t: t >= top or at_alpha(rate, lambda a: 2 * a ** (t + 1) / (1 + a), power=t).upper <= rest
+        )
+        step = self.lattice.step
+        expected = Enclosure(step * min(mean.lower, Fraction(top)), step * min(mean.upper, Fraction(top)))
+        return ErrorEstimate("absolute", expected, {LEVEL: step * far}, attained=False)
+
+    def why(self) -> Reason:
+        """Noise as wide as these data need."""
+        return Reason(
+            "noise in proportion to a smooth upper bound of the local sensitivity is (ε, δ)-private; IntervalQuantile "
+            "is private without δ and nearly always closer",
+            "Nissim, Raskhodnikova and Smith, STOC 2007, Theorem 2.4 and section 3.1; docs/theory/smooth_median.md",
+        )
+
+    def certificate(self) -> Certificate:
+        """No certificate: the law is irrational for every database, so no exact channel has it.
+
+        Raises:
+            BadParameter: Always.
+        """
+        raise BadParameter(
+            f"the law of the {self.name} is irrational, so no exact channel can be certified",
+            fix="read the proof in docs/theory/smooth_median.md, or use IntervalQuantile with a certificate",
+        )
+
+    @property
+    def _rational_epsilon(self) -> Fraction:
+        """Epsilon itself, or a rational just below a logarithm, which is on the private side."""
+        return enclose(self.epsilon.ball).lower if isinstance(self.epsilon, LogSum) else self.epsilon
+
+    @property
+    def _least_spread(self) -> Fraction:
+        return self._rational_epsilon / (2 * _NEGLIGIBLE_RATE)
+
+    def _spread(self, answer: object) -> tuple[int, Fraction]:
+        """The place of the median and an upper bound of S, in lattice steps."""
+        values = read_records(answer, float(self.missing), self.records)
+        top, middle = self.lattice.top, -(-self.records // 2)
+        growth = self.growth
+        least = self._least_spread
+        window = min(LARGEST_WINDOW, max(ceil(ln_above(top / least) / ln_below(growth)), 1))
+        first, last = max(middle - window, 1), min(middle + window, self.records)
+        places = order_of(values, self.lattice)(first, last).astype(np.float64)
+        ends = [0.0] if first == 1 else [], [float(top)] if last == self.records else []
+        below = np.concatenate([places[: middle - first + 1][::-1], ends[0]])
+        above = np.concatenate([places[middle - first :], ends[1]])
+        bound = Fraction(smooth_bound(below, above, float(1 / growth))) * (1 + _ROUNDING / 2)
+        # Pairs outside the window are worth at most top·ρ^window; a public constant is smooth, and so is a maximum.
+        complete = first == 1 and last == self.records
+        outside = Fraction(0) if complete else top * exp_above(-window * ln_below(growth))
+        return int(places[middle - first]), max(bound, least, outside)

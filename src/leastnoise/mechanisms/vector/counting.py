@@ -1,0 +1,79 @@
+"""The body of d counting queries: one record more or less adds or subtracts any vector of zeros and ones.
+
+K = conv({0, 1}^d ∪ −{0, 1}^d), so ‖y‖_K = max y⁺ + max y⁻ (the largest coordinate, if positive, minus the smallest, if
+negative): y = Σ_t 1[y ≥ t] − Σ_t 1[y ≤ −t] takes so many vectors, and no fewer will do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leastnoise.exact.samplers.uniform import uniform_integer
+from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.vector.bodies import Points, RadialBody
+
+__all__ = ["CountingBody"]
+
+
+@dataclass(frozen=True)
+class CountingBody(RadialBody):
+    """K = conv({0, 1}^d ∪ −{0, 1}^d): steps(y) = max(0, max y_i) + max(0, max −y_i).
+
+    R·K ∩ Z^d is the union of the cubes {m − R, …, m}^d, m = 0, …, R. Two neighbouring ones share R^d points, and what
+    two others share lies in those between them, so there are (R + 1)·(R + 1)^d − R·R^d points.
+
+    >>> CountingBody(2).points_within(1), CountingBody(3).volume, CountingBody(2).steps(np.array([[3, -2]])).tolist()
+    (7, Enclosure(4), [5])
+    """
+
+    dimension: int
+
+    @property
+    def name(self) -> str:
+        """Counting queries."""
+        return f"body of {self.dimension} counting queries"
+
+    @property
+    def largest_sum(self) -> int:
+        """The dimension, where all coordinates are one."""
+        return self.dimension
+
+    def steps(self, points: Points) -> NDArray[Any]:
+        """The largest positive part plus the largest negative part."""
+        steps: NDArray[Any] = np.maximum(points.max(axis=-1), 0) + np.maximum(-points.min(axis=-1), 0)
+        return steps
+
+    def points_within(self, radius: int) -> int:
+        """(R + 1)^(d+1) − R^(d+1)."""
+        points: int = (radius + 1) ** (self.dimension + 1) - radius ** (self.dimension + 1)
+        return points
+
+    def absolute_within(self, radius: int) -> int:
+        """R(R + 1)/3·((R + 2)·(R + 1)^(d−1) − (R − 1)·R^(d−1)).
+
+        A value v > 0 of y_1 leaves R − v + 1 cubes and R − v pairs of neighbours; the same below zero.
+        """
+        r, e = radius, self.dimension - 1
+        total: int = r * (r + 1) * ((r + 2) * (r + 1) ** e - (r - 1) * r**e) // 3
+        return total
+
+    def draw_within(self, radii: NDArray[np.int64], source: Source | None) -> Points:
+        """A uniform point of the union: propose a cube m and a point of it, keep it if no smaller m has that point.
+
+        For m ≥ 1 those are the points with max y = m. A proposal is kept with probability 1 − (R/(R+1))^(d+1).
+        """
+        out = np.empty((len(radii), self.dimension), dtype=np.int64)
+        pending = np.arange(len(radii))
+        while len(pending):
+            wide = radii[pending]
+            cube: NDArray[np.int64] = uniform_integer(wide + 1, source=source)
+            across = np.broadcast_to(wide[:, np.newaxis] + 1, (len(pending), self.dimension))
+            depth: Points = uniform_integer(across, source=source)
+            kept = (cube == 0) | (depth.min(axis=1) == 0)
+            out[pending[kept]] = cube[kept, np.newaxis] - depth[kept]
+            pending = pending[~kept]
+        return out

@@ -1,0 +1,210 @@
+"""The K-norm mechanism on a lattice: a vector of whole numbers plus noise shaped like what one record can change.
+
+K is a symmetric convex body that contains every change one record can make. The mechanism is
+P(y | x) ∝ e^(−ε·steps(y − x)) with steps(z) = ⌈‖z‖_K⌉, the least whole R with z in R·K. Hardt and Talwar (STOC 2010,
+section 4) and Tóthmérész (2013, Definitions 2.3 and 2.4) have it for real vectors, without the rounding.
+
+Privacy: for answers x, x' of neighbours x' − x lies in K, so ‖y − x‖ ≤ ‖y − x'‖ + 1 and, rounded up, steps(y − x) is at
+most steps(y − x') + 1. The weights of all lattice points add up to the same number for both. So the ratio of the
+probabilities is at most e^ε, with no factor 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from leastnoise.errors import BadParameter, NumberTooLarge
+from leastnoise.exact.arrays import Size, shape_of
+from leastnoise.exact.enclosures import Enclosure, exp_enclosure
+from leastnoise.exact.matrices import RationalMatrix
+from leastnoise.exact.numbers import Exact
+from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
+from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.numeric.answers import add_noise, whole_vector
+from leastnoise.mechanisms.numeric.formulas import least_whole
+from leastnoise.mechanisms.numeric.integer_noise import LEVEL
+from leastnoise.mechanisms.vector.bodies import Body, FramedBody, total_of
+from leastnoise.mechanisms.vector.bounds import lattice_packing_bound
+from leastnoise.mechanisms.vector.counting import CountingBody
+from leastnoise.mechanisms.vector.norms import CrossPolytope
+from leastnoise.model.certificate import Certificate, PrivacyCertificate
+from leastnoise.model.channel import Channel
+from leastnoise.model.events import Pure
+from leastnoise.model.graphs import path
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.privacy import Privacy
+
+__all__ = ["KNorm"]
+
+_LEAST_RATE = Fraction(1, 10**6)  # coordinates then stay below 2^31 and their squares within 64 bits
+
+Basis = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, init=False)
+class KNorm(Mechanism):
+    """A vector of whole numbers plus lattice noise with P(z) ∝ e^(−(epsilon/sensitivity)·steps(z)).
+
+    Args:
+        epsilon: The privacy of one release.
+        body: K, on the lattice Z^r.
+        sensitivity: The most steps that one record can change the answer by.
+        basis: One row per answer: noise z becomes basis·z. For answers that live on another lattice than Z^d; left out,
+            it is the identity.
+
+    >>> KNorm("ln(3)", CountingBody(2)).pmf((4, 6), (5, 5)), KNorm("ln(3)", CountingBody(2)).error().expected
+    (Enclosure(2/99), Enclosure(24/11))
+    """
+
+    name: ClassVar[str] = "K-norm mechanism"
+    epsilon: Exact
+    body: Body
+    sensitivity: int
+    basis: Basis | None
+
+    def __init__(
+        self,
+        epsilon: NumberLike,
+        body: Body,
+        sensitivity: NumberLike = 1,
+        basis: Sequence[Sequence[int]] | None = None,
+    ) -> None:
+        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "sensitivity", read_integer(sensitivity, "sensitivity", at_least=1))
+        object.__setattr__(self, "body", body)
+        object.__setattr__(self, "basis", None if basis is None else tuple(map(tuple, basis)))
+        framed = "" if basis is None else ", in a basis"
+        object.__setattr__(self, "name", f"{KNorm.name}, {body.name}{framed}")
+        if self.rate < _LEAST_RATE:
+            raise NumberTooLarge(
+                "epsilon/sensitivity must be at least 10^-6, or coordinates would not fit into 64 bits",
+                given=self.rate,
+                fix="measure in a coarser unit",
+            )
+        if self.basis is not None:
+            _check_basis(self.basis, body)
+
+    @property
+    def rate(self) -> Exact:
+        """The rate epsilon/sensitivity, for each step."""
+        return self.epsilon / self.sensitivity
+
+    @property
+    def dimension(self) -> int:
+        """How many answers there are."""
+        return self.body.dimension if self.basis is None else len(self.basis)
+
+    @property
+    def privacy(self) -> Pure:
+        """A pure event."""
+        return Pure(self.epsilon)
+
+    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+        """An array of whole numbers, one per answer; with `size` an array of such rows."""
+        true, shape = whole_vector(answer, self.dimension), shape_of(size)
+        noise = self.body.draw(self.rate, prod(shape), source)
+        if self.basis is not None:
+            noise = noise @ np.array(self.basis, dtype=np.int64).T
+        return add_noise(true, noise.reshape((*shape, self.dimension)))
+
+    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
+        """P(output | answer) for a tuple of whole numbers; exact where e^rate is rational and the body has corners."""
+        true, drawn = whole_vector(answer, self.dimension), whole_vector(output, self.dimension)
+        place = self._coordinates([int(y) - int(x) for y, x in zip(drawn, true, strict=True)])
+        if place is None:
+            return Enclosure(Fraction(0), Fraction(0))
+        steps = int(self.body.steps(np.array([place], dtype=np.int64))[0])
+        weight, total = exp_enclosure(-self.rate * steps, bits), self.body.total(self.rate, bits)
+        return Enclosure(weight.lower / total.upper, weight.upper / total.lower)
+
+    def expected_error(self) -> Enclosure:
+        """E Σ|y_i − x_i|, the same for every answer."""
+        return self._expected_error
+
+    @cached_property
+    def _expected_error(self) -> Enclosure:
+        if self.basis is None:
+            return self.body.mean_absolute(self.rate)
+        body = _framed(self.body)
+        return total_of([body.mean_absolute_along(row, self.rate) for row in self.basis])
+
+    def error(self) -> ErrorEstimate:
+        """The expected ℓ₁ error, and a bound that it keeps at least 95 % of the time."""
+        longest = self.body.largest_sum
+        if self.basis is not None:
+            corners = np.array(_framed(self.body).corners, dtype=np.int64)
+            longest = int(np.abs(corners @ np.array(self.basis, dtype=np.int64).T).sum(axis=1).max())
+        steps = least_whole(lambda t: self.body.share_within(t, self.rate) >= LEVEL)
+        return ErrorEstimate("l1", self.expected_error(), {LEVEL: Fraction(longest * steps)})
+
+    def why(self) -> Reason:
+        """Noise no wider in any direction than one record's change; what its corners force on every mechanism."""
+        return Reason(
+            "an output is as likely as privacy forces it to be by the records it is away; where one record can change "
+            "the answer by any corner of K, the number of lattice points in K forces an error on every mechanism",
+            "Hardt and Talwar, STOC 2010, Theorems 4.3 and 3.4; Tóthmérész 2013, Definition 2.4 and Theorem 4.1",
+            self._lower_bound(),
+        )
+
+    def certificate(self) -> Certificate:
+        """Two neighbouring answers, the outputs on the line through them, and all others merged.
+
+        Raises:
+            BadParameter: The law is irrational.
+        """
+        step = (
+            _framed(self.body).corners[0] if isinstance(self.body, FramedBody) else (1,) + (0,) * (self.dimension - 1)
+        )
+        steps = [int(s) for s in self.body.steps(np.array([[k * v for v in step] for k in range(4)], dtype=np.int64))]
+        total = self.body.total(self.rate)
+        weights = [exp_enclosure(-self.rate * s) for s in steps]
+        if not total.is_exact or not all(weight.is_exact for weight in weights):
+            raise BadParameter(
+                f"the law of the {self.name} is irrational here, so no exact channel can be certified",
+                fix='choose an epsilon with rational e^(epsilon/sensitivity), such as "ln(3)", and a body with corners',
+            )
+        rows = [[weights[abs(y - x)].lower / total.lower for y in range(-1, 4)] for x in (0, 1)]
+        full = [[*row, 1 - sum(row)] for row in rows]
+        outputs = [*range(-1, 4), "elsewhere"]
+        return PrivacyCertificate(path(2), Privacy(self.epsilon), Channel(full, outputs=outputs))
+
+    def _lower_bound(self) -> Enclosure | None:
+        """The packing bound, for bodies in which every lattice point is as many records away as it is steps."""
+        if self.sensitivity != 1 or not isinstance(self.body, CrossPolytope | CountingBody):
+            return None
+        return lattice_packing_bound(self.dimension, self.body.total(self.epsilon))
+
+    def _coordinates(self, difference: list[int]) -> list[int] | None:
+        """The lattice point z with basis·z = difference; None if there is none."""
+        if self.basis is None:
+            return difference
+        solved = RationalMatrix(self.basis).solve(RationalMatrix([[entry] for entry in difference]))
+        if solved is None or any(row[0].denominator != 1 for row in solved.rows):
+            return None
+        return [int(row[0]) for row in solved.rows]
+
+
+def _check_basis(basis: Basis, body: Body) -> None:
+    _framed(body)
+    fits = all(len(row) == body.dimension and all(type(entry) is int for entry in row) for row in basis)
+    if not basis or not fits or RationalMatrix(basis).rank() != body.dimension:
+        raise BadParameter(
+            f"basis must have rows of {body.dimension} whole numbers and independent columns",
+            given=basis,
+            fix="leave it out for answers on the plain lattice",
+        )
+
+
+def _framed(body: Body) -> FramedBody:
+    if not isinstance(body, FramedBody):
+        raise BadParameter(
+            "a basis needs a body that is known in every basis", given=body.name, fix="use CrossPolytope or Polytope"
+        )
+    return body

@@ -1,0 +1,192 @@
+"""The body K = conv(±columns) of any whole columns, with exact draws and no rejection.
+
+Triangulate the boundary of K by simplices with whole corners v_1, …, v_d. On the cone over a simplex y = Σλ_j·v_j with
+λ ≥ 0, and ‖y‖_K = Σλ_j. Split λ into whole parts n_j and rests f_j: then steps(y) = Σn_j + ⌈Σf_j⌉, and p = Σf_j·v_j is
+one of the |det(v)| lattice points of the parallelepiped of the simplex. With α = e^-rate, P(y) ∝ α^steps(y) is the law
+of a pair (simplex, p) with weight α^⌈Σf_j⌉ and independent geometric numbers n_j. The number of pairs for each value of
+⌈Σf_j⌉ is the h*-vector of K.
+
+A point on a border between cones must count once. Fix a direction ξ that lies on no border: y belongs to the cone that
+contains y + tξ for small t > 0. With ξ = Σμ_j·v_j that is λ_j ≥ 0 where μ_j > 0 and λ_j > 0 where μ_j < 0, and f_j in
+[0, 1) or (0, 1] (Köppe and Verdoolaege, Electronic Journal of Combinatorics 15, 2008, Theorem 3).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, comb, factorial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leastnoise.errors import TooLarge
+from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.matrices import RationalMatrix
+from leastnoise.exact.numbers import Exact
+from leastnoise.exact.samplers.categorical_exp import categorical_exp
+from leastnoise.exact.samplers.geometric import geometric
+from leastnoise.exact.samplers.uniform import uniform_integer
+from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.numeric.formulas import at_alpha
+from leastnoise.mechanisms.vector.bodies import FramedBody, Points
+from leastnoise.mechanisms.vector.geometric_sums import mean_absolute_sum
+from leastnoise.mechanisms.vector.hulls import Boundary, Simplex, boundary, determinant
+from leastnoise.mechanisms.vector.lattices import Column
+
+__all__ = ["Polytope"]
+
+_MOST_CELLS = 1 << 17
+_BASE = 1_000_003  # the direction ξ is (1, base, base², …): a border through it would need coordinates as large
+
+
+@dataclass(frozen=True)
+class Polytope(FramedBody):
+    """K = conv(±columns), for whole columns that span the space.
+
+    Raises:
+        TooLarge: K has too many faces or too large a volume.
+
+    >>> hexagon = Polytope(((1, 0), (0, 1), (1, 1)))
+    >>> hexagon.points_within(1), hexagon.volume, hexagon.steps(np.array([[2, 1], [2, -1]])).tolist()
+    (7, Enclosure(3), [2, 3])
+    """
+
+    columns: tuple[Column, ...]
+    dimension: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """The dimension is the length of the columns."""
+        object.__setattr__(self, "dimension", len(self.columns[0]))
+
+    @property
+    def name(self) -> str:
+        """How many columns in how many dimensions."""
+        return f"hull of {len(self.columns)} columns and their opposites in {self.dimension} dimensions"
+
+    @property
+    def corners(self) -> tuple[Column, ...]:
+        """The columns."""
+        return self.columns
+
+    def steps(self, points: Points) -> NDArray[Any]:
+        """The largest |a·y| over all faces, divided by their common height and rounded up."""
+        faces = np.array(self._boundary.faces, dtype=points.dtype)
+        heights: NDArray[Any] = np.abs(points @ faces.T).max(axis=-1)
+        return -(-heights // self._boundary.scale)
+
+    def points_within(self, radius: int) -> int:
+        """Σ_i h*_i·C(R − i + d, d)."""
+        d = self.dimension
+        return sum(weight * comb(radius - i + d, d) for i, weight in enumerate(self._h_star) if radius >= i)
+
+    def draw(self, rate: Exact, count: int, source: Source | None) -> Points:
+        """A cell of some level, then geometric steps along the corners of its simplex."""
+        weights = self._h_star
+        levels = categorical_exp([-i for i in range(len(weights))], weights, count, source, rate=rate)
+        starts = np.cumsum([0, *weights[:-1]])
+        cells = starts[levels] + uniform_integer(np.array(weights)[levels], source=source)
+        corners, offsets = self._cells.corners[self._cells.simplex[cells]], self._cells.offsets[cells]
+        along = geometric(rate, (count, self.dimension), source)
+        drawn: Points = offsets + (along[:, :, np.newaxis] * corners).sum(axis=1)
+        return drawn
+
+    def total(self, rate: Exact, bits: int = 64) -> Enclosure:
+        """Σ_i h*_i·α^i/(1 − α)^d."""
+
+        def formula(alpha: Any) -> Any:
+            levels = sum((weight * alpha**i for i, weight in enumerate(self._h_star)), start=0 * alpha)
+            return levels / (1 - alpha) ** self.dimension
+
+        return at_alpha(rate, formula, bits, power=2 * self.dimension)
+
+    def mean_absolute_along(self, row: Sequence[int], rate: Exact) -> Enclosure:
+        """The mean over all cells of E|row·p + Σ_j (row·v_j)·n_j|, cells that look alike along the row counted once."""
+        cells, along = self._cells, np.array(row, dtype=np.int64)
+        strides, offsets = np.sort(cells.corners @ along, axis=1), cells.offsets @ along
+        alike = Counter(zip(cells.levels.tolist(), offsets.tolist(), map(tuple, strides[cells.simplex]), strict=True))
+        lower = upper = Fraction(0)
+        normaliser = self.total(rate)
+        for (level, offset, pattern), times in alike.items():
+            mean, weight = mean_absolute_sum(offset, pattern, rate), self._level_weight(level, rate)
+            lower += times * weight.lower * mean.lower / normaliser.upper
+            upper += times * weight.upper * mean.upper / normaliser.lower
+        return Enclosure(lower, upper)
+
+    @property
+    def volume(self) -> Enclosure:
+        """Σ_i h*_i/d!."""
+        exact = Fraction(sum(self._h_star), factorial(self.dimension))
+        return Enclosure(exact, exact)
+
+    def _level_weight(self, level: int, rate: Exact) -> Enclosure:
+        return at_alpha(rate, lambda a: a**level / (1 - a) ** self.dimension, power=level + self.dimension)
+
+    @cached_property
+    def _boundary(self) -> Boundary:
+        return boundary(self.columns)
+
+    @cached_property
+    def _cells(self) -> _Cells:
+        return _cells_of(self._boundary.simplices)
+
+    @property
+    def _h_star(self) -> list[int]:
+        weights: list[int] = np.bincount(self._cells.levels, minlength=self.dimension + 1).tolist()
+        return weights
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """All pairs (simplex, p), sorted by level ⌈Σf_j⌉."""
+
+    corners: NDArray[np.int64]  # simplices × corners × coordinates
+    simplex: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    levels: NDArray[np.int64]
+
+
+def _cells_of(simplices: Sequence[Simplex]) -> _Cells:
+    if sum(abs(determinant(simplex)) for simplex in simplices) > _MOST_CELLS:
+        raise TooLarge(
+            f"the body of the columns has more than {_MOST_CELLS} cells in {len(simplices[0])} dimensions",
+            fix="drop columns or rows, or use the body of a plain norm",
+        )
+    found: list[tuple[int, int, Column]] = []
+    for place, simplex in enumerate(simplices):
+        rows = list(zip(*simplex, strict=True))
+        for rests in _rests(rows):
+            offset = tuple(int(sum(f * v for f, v in zip(rests, row, strict=True))) for row in rows)
+            found.append((ceil(sum(rests)), place, offset))
+    found.sort()
+    return _Cells(
+        corners=np.array(simplices, dtype=np.int64),
+        simplex=np.array([place for _, place, _ in found], dtype=np.int64),
+        offsets=np.array([offset for _, _, offset in found], dtype=np.int64),
+        levels=np.array([level for level, _, _ in found], dtype=np.int64),
+    )
+
+
+def _rests(rows: Sequence[Column]) -> list[list[Fraction]]:
+    """The f of all lattice points Σf_j·v_j with f_j in [0, 1) or (0, 1], for the matrix with columns v_j."""
+    size = len(rows)
+    right = [[*(int(i == j) for j in range(size)), _BASE**i] for i in range(size)]
+    solved = RationalMatrix(rows).solve(RationalMatrix(right))
+    if solved is None or not all(row[-1] for row in solved.rows):
+        raise ArithmeticError("the fixed direction lies on a border")
+    steps = [[row[j] % 1 for row in solved.rows] for j in range(size)]  # what a unit vector adds to f
+    reached = {(Fraction(0),) * size}
+    pending = list(reached)
+    while pending:
+        point = pending.pop()
+        for step in steps:
+            after = tuple((f + g) % 1 for f, g in zip(point, step, strict=True))
+            if after not in reached:
+                reached.add(after)
+                pending.append(after)
+    closed = [row[-1] > 0 for row in solved.rows]  # μ_j > 0
+    return [[f if f or keep else Fraction(1) for f, keep in zip(point, closed, strict=True)] for point in reached]

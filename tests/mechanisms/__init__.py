@@ -1,0 +1,1 @@
+"""Tests of the mechanisms, and the suite that every one of them passes."""
