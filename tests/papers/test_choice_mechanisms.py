@@ -41,7 +41,7 @@ def test_prices_of_the_textbook():
     assert shop.revenues(["3.01"]) == [1, Fraction("1.01"), Fraction("3.01"), 0]
 
 
-@pytest.mark.parametrize("count", [2, 10, 1000])
+@pytest.mark.parametrize("count", [2, 10, 100])
 def test_the_lecture_misplaces_a_bracket(count):
     """Theorem 4 prints ln(|R| + t) for ln|R| + t: half of the mass may lie that far below, whatever t is."""
     t, epsilon = 3, Fraction(1)
