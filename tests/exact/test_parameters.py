@@ -80,6 +80,8 @@ def test_a_logarithm_is_refused_where_it_has_no_meaning():
 
 def test_whole_numbers():
     assert [read_integer(v, "size") for v in (3, 3.0, "3", np.uint8(3))] == [3] * 4
+    with pytest.raises(BadParameter, match="pass for example size=5"):
+        read_integer(9, "size", at_least=1, at_most=5)
     for value in (3.5, "1/2", "ln(2)"):
         with pytest.raises(BadParameter, match="whole number"):
             read_integer(value, "size")

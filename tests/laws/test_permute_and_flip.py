@@ -105,6 +105,8 @@ def test_every_entry_of_the_tables_is_on_its_side_of_the_logarithm(bits):
         assert Fraction(near[word]) + room <= -ln_above(share, 80)
         assert word == 0 or Fraction(far[word]) - room >= -ln_below(Fraction(word, 1 << bits), 80)
     assert far[0] == np.inf
+    coarse = sampler._coarse_borders(bits, bits // 4)
+    assert all(coarse[word >> bits // 4] >= far[word] for word in range(1 << bits))
 
 
 @pytest.mark.parametrize(
@@ -137,6 +139,26 @@ def test_a_coin_is_heads_exactly_where_its_uniform_is_below_its_chance(scores, r
             assert high <= exp_above(exponent, bits + 64)
         else:
             assert low >= exp_below(exponent, bits + 64)
+
+
+def test_a_coin_that_is_settled_as_tails_is_out():
+    """Two coins, the second unclear after 16 bits, then tails: the first is the choice, and no more bits are drawn."""
+    scores, rate = [0, -3], "1/3"
+    word = int(exp_below(Fraction(-1), 90) * 2**16)
+    source = ScriptedSource([0, word], [255] * 4)
+    assert law(scores, rate).draw(1, source).tolist() == [0]
+    assert len(source.given) == 2
+    source = ScriptedSource([0, word], [0] * 4, [255])
+    assert law(scores, rate).draw(1, source).tolist() == [1]
+
+
+def test_a_coin_that_is_settled_as_tails_is_out_of_its_block(monkeypatch):
+    """Blocks of two: the first coin is picked, settled as tails, and must not be picked again for the second."""
+    monkeypatch.setattr(sampler, "_BLOCK", 2)
+    word = int(exp_below(Fraction(-1), 90) * 2**16)
+    source = ScriptedSource([word, 0], [2**16 - 1], [0], [255] * 4)
+    assert law([-3, 0, -30], "1/3").draw(1, source).tolist() == [1]
+    assert len(source.given) == 4
 
 
 def test_a_chance_too_small_for_a_double_is_still_there():

@@ -33,6 +33,7 @@ from leastnoise.exact.samplers.negative_binomial import (
     negative_binomial_cdf,
     negative_binomial_pmf,
 )
+from leastnoise.exact.samplers.permute_and_flip import permute_and_flip, permute_and_flip_pmf
 from leastnoise.exact.samplers.uniform import (
     permutation,
     permutation_pmf,
@@ -85,6 +86,8 @@ __all__ = [
     "negative_binomial_pmf",
     "permutation",
     "permutation_pmf",
+    "permute_and_flip",
+    "permute_and_flip_pmf",
     "read_exact",
     "read_integer",
     "read_rational",

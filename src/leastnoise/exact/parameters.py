@@ -102,9 +102,13 @@ def read_integer(value: NumberLike, name: str, *, at_least: int | None = None, a
     >>> read_integer("12", "size", at_least=0)
     12
     """
-    number = read_exact(value, name, at_least=at_least, at_most=at_most)
+    fix = f"pass for example {name}={max(10 if at_most is None else min(10, at_most), at_least or 0)}"
+    try:
+        number = read_exact(value, name, at_least=at_least, at_most=at_most)
+    except BadParameter as refusal:
+        raise BadParameter(refusal.problem, given=refusal.given, fix=fix) from None
     if isinstance(number, LogSum) or number.denominator != 1:
-        raise BadParameter(f"{name} must be a whole number", given=value, fix=f"pass for example {name}=10")
+        raise BadParameter(f"{name} must be a whole number", given=value, fix=fix)
     return number.numerator
 
 

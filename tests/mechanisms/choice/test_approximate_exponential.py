@@ -89,6 +89,15 @@ def test_the_error_grows_with_the_scores_where_the_exponential_mechanisms_does_n
     assert float(Exponential(1, 100).error_at(answer)) < 1e-100
 
 
+@pytest.mark.parametrize("epsilon", ["2*ln(3)", "2*ln(5/4)", 3])
+def test_rejection_follows_the_law_whatever_the_factor(epsilon):
+    """A height without the factor a, as the thesis prints it, draws another law unless a = 1."""
+    mechanism = ApproximateExponential(epsilon, 3, largest_score=10)
+    scores = [0, Fraction(5, 2), 9]
+    sums = np.cumsum([float(mechanism.pmf(place, scores)) for place in range(3)])
+    assert fits(mechanism.draw(scores, size=20_000), sums.__getitem__, 0, 1)
+
+
 def test_rejection_finds_one_that_stands_out():
     scores = np.array([0, 0, 10**4])
     picked = ApproximateExponential("2*ln(2)", 3, largest_score=10**4).draw(scores, size=400)

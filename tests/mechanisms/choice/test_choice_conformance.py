@@ -38,6 +38,8 @@ BAD_SCORES = [
     98765,
     np.array([1234567, 1, 2], dtype=np.longdouble),
     np.array([98765 + 2j, 1, 2]),
+    np.ma.array([987654, 1, 2], mask=[True, False, False]),
+    np.array(98765),
 ]
 
 

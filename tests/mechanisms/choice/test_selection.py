@@ -20,6 +20,16 @@ fine_scores = st.lists(st.fractions(-20, 20, max_denominator=8), min_size=2, max
 both = st.sampled_from([Exponential, PermuteAndFlip])
 
 
+class Column:
+    """Turns into an array when asked, like a column of a data frame."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype)
+
+
 def masses(mechanism, answer):
     return [mechanism.pmf(candidate, answer, bits=128) for candidate in mechanism.candidates]
 
@@ -129,6 +139,7 @@ def test_floats_are_the_numbers_that_the_machine_holds(make):
     dyadic = [Fraction(0.1), Fraction(0)]
     for answer in ([0.1, 0.0], np.array([0.1, 0.0]), (np.float64(0.1), 0)):
         assert mechanism.error_at(answer) == mechanism.error_at(dyadic) != mechanism.error_at([Fraction(1, 10), 0])
+    assert mechanism.error_at(Column([0.1, 0.0])) == mechanism.error_at(dyadic)
     single = np.array([0.1, 0.0], dtype=np.float32)
     assert mechanism.error_at(single) == mechanism.error_at([Fraction(float(np.float32(0.1))), 0])
 

@@ -4,9 +4,9 @@ The first candidate that is kept is the choice; gap = largest score − score, s
 permuted: flip all coins, and the first head in a uniformly random order is uniform over the set H of heads. One pass
 over the scores decides H and one uniform number picks a member; how many bits that takes hardly depends on the scores.
 
-A coin is heads where −ln U > x, x = rate·gap. The first 16 bits of U leave −ln U between two entries of a table, which
-decides all but one in 65536 of the coins; those are settled in ball arithmetic. A score too low for a double to tell
-its chance from zero still has its true chance.
+A coin is heads where −ln U > x, x = rate·gap. The first 12 bits of U bound −ln U by an entry of a small table, which
+rules most coins out; the first 16 bits leave it between two entries of a larger one, and all but one in 65536 decided;
+the rest is settled in ball arithmetic. A score too low for a double to tell its chance from zero keeps its true chance.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from leastnoise.exact.sources import Source
 __all__ = ["PermuteAndFlipLaw", "permute_and_flip", "permute_and_flip_pmf"]
 
 _BLOCK = 1 << 15  # coins at a time: what they touch stays in the processor's cache
+_COARSE_BITS = 12  # of U that sort out most coins, by a table small enough for the nearest cache
 _LEAST_RATE = 2.0**-500
 _LARGEST_GAP = Fraction(2**520)  # times any admissible rate this is beyond the table
 _DOUBT = LOG_ERROR + 2.0**-46  # of a table entry, and of x < 12 after three roundings
@@ -89,6 +90,8 @@ class PermuteAndFlipLaw:
             raise BadParameter("rate is too extreme", given=rate, fix="scale the scores instead")
         self._largest = scores.largest()
         self._near, self._far = _borders(word_bits)
+        self._spare_bits = max(word_bits - _COARSE_BITS, 0)
+        self._coarse = _coarse_borders(word_bits, self._spare_bits)
 
     def draw(self, count: int, source: Source) -> Places:
         """`count` independent choices."""
@@ -133,13 +136,14 @@ class PermuteAndFlipLaw:
     def _flip_all(self, x: Floats, rows: int, source: Source) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """The first word w of U for `rows` flips of each coin, and which may be heads: not if x ≥ −ln(w·2^-bits)."""
         words = source.words(rows * len(x), self._word_bits)
-        return words, (x <= self._far.take(words).reshape(rows, -1)).ravel()
+        return words, (x <= self._coarse.take(words >> self._spare_bits).reshape(rows, -1)).ravel()
 
     def _is_head(self, coin: int, word: int, source: Source) -> bool:
         """Whether a coin is heads for the U that starts with `word`."""
         gap = self._largest - self._scores.exact(coin)
-        if float(min(gap, _LARGEST_GAP)) * self._rate_float <= self._near[word]:
-            return True
+        x = float(min(gap, _LARGEST_GAP)) * self._rate_float
+        if not self._near[word] < x <= self._far[word]:
+            return bool(x <= self._near[word])
 
         def chance() -> Ball:
             return (-(ball_of(self._rate) * ball_of(gap))).exp()
@@ -202,3 +206,9 @@ def _borders(bits: int) -> tuple[Floats, Floats]:
     """For each first word w of U, a lower bound of −ln((w + 1)·2^-bits) and an upper bound of −ln(w·2^-bits)."""
     logs = minus_log_of(np.arange(1, (1 << bits) + 1) / (1 << bits))
     return logs - _DOUBT, np.concatenate([[np.inf], logs[:-1] + _DOUBT])
+
+
+@cache
+def _coarse_borders(bits: int, spare: int) -> Floats:
+    """An upper bound of −ln U for each choice of the first bits of U, all but `spare` ones: a table for every coin."""
+    return np.ascontiguousarray(_borders(bits)[1][:: 1 << spare])

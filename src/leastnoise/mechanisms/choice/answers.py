@@ -38,8 +38,8 @@ def read_scores(answer: Any, count: int) -> Numbers:
     A float is the dyadic rational that the machine holds. Its shortest decimal, which parameters are read as, could lie
     further from a neighbour's than the sensitivity says.
     """
-    scores = answer if isinstance(answer, np.ndarray) and answer.dtype.kind in "iuf" else _exact_numbers(answer)
-    if not (_is_array_of_numbers(scores) if isinstance(scores, np.ndarray) else scores) or len(scores) != count:
+    scores = _numbers_of(answer)
+    if scores is None or len(scores) != count:
         raise BadParameter(
             f"the scores must be {count} finite numbers, one for each candidate in their order",
             fix="map missing values before asking",
@@ -47,21 +47,25 @@ def read_scores(answer: Any, count: int) -> Numbers:
     return scores
 
 
-def _is_array_of_numbers(array: NDArray[Any]) -> bool:
-    if array.ndim != 1 or not array.size or array.dtype.itemsize > 8:  # wider than a double: it would be rounded
-        return False
-    return array.dtype.kind != "f" or bool(np.isfinite(array.max()) and np.isfinite(array.min()))
-
-
-def _exact_numbers(answer: Any) -> list[NumberLike]:
-    """Exact numbers, or none at all if one is no number: the reason must not reach the caller, it may show a score."""
+def _numbers_of(answer: Any) -> Numbers | None:
+    """The numbers, or None if they are not: the reason must not reach the caller, it may show a score."""
     try:
+        if hasattr(answer, "__array__") and not isinstance(answer, np.ma.MaskedArray):  # a data frame's column, too
+            answer = np.asarray(answer)
+        if type(answer) is np.ndarray and answer.dtype.kind in "iuf":
+            return answer if _is_finite_list(answer) else None
         return [
             Fraction(float(value)) if isinstance(value, float | np.floating) else read_exact(value, "score")
             for value in answer
         ]
     except (LeastNoiseError, TypeError, ValueError, OverflowError):
-        return []
+        return None
+
+
+def _is_finite_list(array: NDArray[Any]) -> bool:
+    if array.ndim != 1 or not array.size or array.dtype.itemsize > 8:  # wider than a double: it would be rounded
+        return False
+    return array.dtype.kind != "f" or bool(np.isfinite(array.max()) and np.isfinite(array.min()))
 
 
 def place_of(label: Hashable, candidates: Sequence[Hashable]) -> int:
