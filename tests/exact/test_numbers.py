@@ -80,6 +80,8 @@ def test_exponentials_that_are_rational():
     assert exact_exp(ln(3) / 2) is None
     assert exact_exp(ln(Fraction(8, 27)) * Fraction(2, 3)) == Fraction(4, 9)
     assert exact_exp(ln(9) / 2 + ln(2) / 2) is None
+    assert exact_exp(ln(5) * Fraction(1, 10**30)) is None
+    assert exact_exp(ln(2**7) / 7) == 2
     assert exact_exp(ln(3) + 1) is None
 
 

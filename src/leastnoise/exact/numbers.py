@@ -150,8 +150,10 @@ def exact_exp(exponent: Exact) -> Fraction | None:
     """
     if isinstance(exponent, Fraction):
         return Fraction(1) if exponent == 0 else None
+    if exponent.rational or any(c.denominator >= whole.bit_length() for whole, c in exponent.logs):
+        return None  # 2 to that power is already too large
     roots = [(int(fmpz(whole).root(c.denominator)), whole, c) for whole, c in exponent.logs]
-    if exponent.rational or any(root**c.denominator != whole for root, whole, c in roots):
+    if any(root**c.denominator != whole for root, whole, c in roots):
         return None
     return math.prod((Fraction(root) ** c.numerator for root, _, c in roots), start=Fraction(1))
 

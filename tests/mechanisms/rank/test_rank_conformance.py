@@ -98,7 +98,7 @@ def several(epsilon, levels, method, records, *, exchange, jitter=1, **more):
         outputs=list(product([0.0, 1.0], repeat=len(levels))),
         epsilon=SeveralQuantiles(epsilon, levels, 0, 1).epsilon,
         tight=False,
-        samples=3000,
+        samples=1500,
         bad_parameters={
             "epsilon": BAD_EPSILON,
             "levels": [[], ["1/2", "1/2"], ["1/2", "1/4"], [f"1/{p}" for p in (99989, 99991, 50021)][::-1]],

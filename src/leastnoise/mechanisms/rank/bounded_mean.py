@@ -178,7 +178,7 @@ class BoundedMean(Mechanism):
         if self.records is not None:
             width = self.lattice.step * self.lattice.top
             apart = range(1, min(self.records, 1000) + 1)
-            best = max(apart, key=lambda d: d / (1 + exp(min(d * float(self.epsilon), 700.0))))
+            best = max(apart, key=lambda d: d * exp(-d * float(self.epsilon) / 2))
             bound = least_worst_error(width * best / self.records, self.epsilon, best)
         return Reason(
             "the K-norm mechanism of sum and number: K = F·B₁ has two columns, so it is Laplace noise in their basis",

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.parameters import NumberLike, read_rational
 from leastnoise.mechanisms.rank.rank_law import Order, Places
-from leastnoise.mechanisms.rank.refusals import read_bounds, unbounded
+from leastnoise.mechanisms.rank.refusals import LARGEST, read_bounds, unbounded
 
 __all__ = ["Grid", "Interval", "Lattice", "order_of", "read_grid", "read_interval"]
 
@@ -59,9 +59,13 @@ class Grid(Lattice):
         return len(self.numbers) - 1
 
     @cached_property
+    def _array(self) -> NDArray[Any]:
+        return np.array(self.numbers)
+
+    @cached_property
     def _middles(self) -> NDArray[np.float64]:
-        doubles = np.array(self.numbers, dtype=np.float64)
-        return doubles[:-1] + np.diff(doubles) / 2
+        halves = np.array(self.numbers, dtype=np.float64) / 2
+        return halves[:-1] + halves[1:]
 
     def places(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         """By binary search among the middles between neighbours; a value on a middle goes up."""
@@ -69,7 +73,7 @@ class Grid(Lattice):
 
     def points(self, places: NDArray[np.int64]) -> NDArray[Any]:
         """The numbers as they were given."""
-        return np.array(self.numbers)[places]
+        return self._array[places]
 
     def find(self, output: Hashable) -> int | None:
         """By binary search."""
@@ -94,7 +98,8 @@ class Interval(Lattice):
 
     def places(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         """Each operation on doubles is non-decreasing in the value, so the whole is."""
-        scaled = (values - float(self.lower)) / float(self.step)
+        lower, upper = float(self.lower), float(self.lower + self.step * self.steps)
+        scaled = (np.clip(values, lower, upper) - lower) / float(self.step)
         return np.rint(np.clip(scaled, 0.0, float(self.top))).astype(np.int64)
 
     def read_missing(self, missing: NumberLike | None) -> Fraction:
@@ -138,8 +143,8 @@ def read_grid(grid: Sequence[NumberLike] | NDArray[Any] | None) -> Grid:
     numbers = tuple(
         x if type(x) in (int, float) else float(read_rational(x, f"grid[{i}]")) for i, x in enumerate(listed)
     )
-    if any(abs(x) == inf for x in numbers):
-        raise unbounded("grid has an infinite point")
+    if any(abs(x) > LARGEST for x in numbers):
+        raise unbounded("grid has an infinite point, or one beyond 2^1000")
     if not numbers:
         raise BadParameter("grid must have at least one point", given="none", fix="pass grid=range(0, 121)")
     if any(not (x < y and float(x) < float(y)) for x, y in pairwise(numbers)):
@@ -166,7 +171,7 @@ def read_interval(lower: NumberLike | None, upper: NumberLike | None, step: Numb
         raise BadParameter(
             "step must divide upper − lower", given=stride, fix=f"pass for example {(most - least) / 1000}"
         )
-    if steps > _MOST_STEPS:
+    if steps > _MOST_STEPS or stride < Fraction(1, LARGEST):
         raise TooLarge(
             "step must not divide upper − lower into more than 2^52 parts", given=stride, fix="pass a larger step"
         )

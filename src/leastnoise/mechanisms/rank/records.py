@@ -36,7 +36,7 @@ def read_records(answer: object, missing: float, records: int | None = None) -> 
     if array.dtype == object and array.ndim == 1:
         numbers = [_to_double(value) for value in array]
         array = np.array(numbers, dtype=np.float64) if None not in numbers else np.empty(0, dtype=np.str_)
-    if array.ndim != 1 or (array.dtype.kind not in "iuf" and array.size):
+    if array.ndim != 1 or array.dtype.kind not in "iuf":
         raise BadParameter(
             "the answer must be a flat list of numbers, one per record",
             given=f"shape {array.shape} of {array.dtype.kind!r}",

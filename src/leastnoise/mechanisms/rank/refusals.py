@@ -10,14 +10,19 @@ therefore a public input that cannot be left out, and they never come from the d
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
+
+import numpy as np
 
 from leastnoise.errors import BadParameter, UnboundedData
 from leastnoise.exact.enclosures import Enclosure, exp_enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_rational
 
-__all__ = ["least_worst_error", "read_bounds", "unbounded"]
+__all__ = ["LARGEST", "least_worst_error", "read_bounds", "unbounded"]
+
+LARGEST = 2**1000  # bounds, and widths between them, are then doubles
 
 
 def unbounded(what: str, given: object = None) -> UnboundedData:
@@ -45,12 +50,7 @@ def read_bounds(lower: NumberLike | None, upper: NumberLike | None) -> tuple[Fra
     >>> read_bounds(0, "1e6")
     (Fraction(0, 1), Fraction(1000000, 1))
     """
-    for name, bound in (("lower", lower), ("upper", upper)):
-        if bound is None:
-            raise unbounded(f"{name} is missing")
-        if isinstance(bound, float) and math.isinf(bound):
-            raise unbounded(f"{name} is infinite", bound)
-    least, most = read_rational(lower or 0, "lower"), read_rational(upper or 0, "upper")
+    least, most = _read_bound(lower, "lower"), _read_bound(upper, "upper")
     if least >= most:
         raise BadParameter(
             "lower must be below upper", given=f"lower={least}, upper={most}", fix="swap the two, or widen them"
@@ -58,17 +58,28 @@ def read_bounds(lower: NumberLike | None, upper: NumberLike | None) -> tuple[Fra
     return least, most
 
 
-def least_worst_error(width: Fraction, epsilon: Exact, distance: int) -> Enclosure:
-    """width/(1 + e^(distance·ε)): no mechanism has a smaller expected absolute error on every database.
+def _read_bound(bound: NumberLike | None, name: str) -> Fraction:
+    if bound is None:
+        raise unbounded(f"{name} is missing")
+    if isinstance(bound, float | np.floating | Decimal) and math.isinf(bound):
+        raise unbounded(f"{name} is infinite", bound)
+    return read_rational(bound, name, at_least=-LARGEST, at_most=LARGEST)
 
-    Valid where two databases `distance` records apart have their answers `width` apart. With f the share of the width
-    between the first answer and the output, E f ≤ e^(distance·ε)·E' f, so E f and E'(1 − f) can't both be smaller.
-    For the median of data in [a, b]: distance one where a record may change, two where it may come or go (Tóthmérész
-    2013, Proposition 3.4, has (b − a)/8 for ε < 1/2).
+
+def least_worst_error(width: Fraction, epsilon: Exact, distance: int) -> Enclosure:
+    """width/(e^(⌊d/2⌋·ε) + e^(⌈d/2⌉·ε)): no mechanism has a smaller expected absolute error on every database.
+
+    Valid where two databases d records apart have their answers `width` apart. Let f be the share of the width between
+    the first answer and the output. Half-way between the two databases E f or E(1 − f) is at least ½, and so at one of
+    the two it is at least ½e^(−(d/2)·ε). For odd d the two databases in the middle have E f ≥ 1/(1 + e^ε) at the one or
+    E(1 − f) ≥ 1/(1 + e^ε) at the other.
+
+    For the median of data in [a, b] d is one where a record may change and two where it may come or go, which gives
+    (b − a)/(1 + e^ε) and (b − a)/(2e^ε); Tóthmérész (2013, Proposition 3.4) has (b − a)/8 for ε < 1/2.
 
     >>> from leastnoise.exact import ln
-    >>> least_worst_error(Fraction(8), ln(3), 1)
-    Enclosure(2)
+    >>> least_worst_error(Fraction(8), ln(3), 1), least_worst_error(Fraction(6), ln(3), 2)
+    (Enclosure(2), Enclosure(1))
     """
-    factor = exp_enclosure(epsilon * distance)
-    return Enclosure(width / (1 + factor.upper), width / (1 + factor.lower))
+    near, far = exp_enclosure(epsilon * (distance // 2)), exp_enclosure(epsilon * (distance - distance // 2))
+    return Enclosure(width / (near.upper + far.upper), width / (near.lower + far.lower))

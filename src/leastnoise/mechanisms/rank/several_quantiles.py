@@ -146,7 +146,7 @@ class SeveralQuantiles(Mechanism):
         return self.lattice.points(rows).reshape((*shape, len(self.levels)))
 
     def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(output | answer) for a tuple of numbers; exact where e^(epsilon/2) and its root per share are rational.
+        """P(output | answer) for a tuple of numbers; exact where e^(epsilon/2) has rational roots for all shares.
 
         Raises:
             TooLarge: The recursive law with jitter, which averages over all jittered databases, for too many of them.
@@ -167,7 +167,10 @@ class SeveralQuantiles(Mechanism):
         return self._jittered_pmf(targets, places, bits)
 
     def error(self) -> ErrorEstimate:
-        """The rank error of any one of the quantiles, in records, at most; records in the same place count once."""
+        """The rank error of any one of the quantiles, in records, at most.
+
+        For the recursive method this leaves out records that share one of the finer places with a split point.
+        """
         expected, quantile = self._separate_error() if self.method == "separate" else self._recursive_error()
         return ErrorEstimate("records", expected, {LEVEL: quantile}, attained=False)
 
@@ -206,7 +209,6 @@ class SeveralQuantiles(Mechanism):
         if ways > _MOST_WAYS:
             raise TooLarge(
                 "the law with jitter averages over all jittered databases, which are too many",
-                given=f"{self.jitter}^{len(places)}",
                 fix="pass jitter=1 to see the law without it",
             )
         cells = [range(place * self.jitter, (place + 1) * self.jitter) for place in targets]

@@ -9,8 +9,8 @@ Privacy, (ε, δ): for neighbours with medians μ, μ', let λ' = ε/(2S') and p
 L ≥ 1. If λ' > λ, then p/p' ≤ e^((λ'−λ)|y−μ| + ε/2). That is above e^ε only where |y − μ| > T = ε/(2(λ' − λ)) ≥ L/λ, and
 the probability of it is 2α^(⌊T⌋+1)/(1 + α) < 2e^(−λT) ≤ 2e^-L ≤ δ, with α = e^-λ.
 
-The decay above is a little faster than the e^(−ε/(2 ln(2/δ))) of the paper; that is the price of whole noise. The noise
-S/ε with ln(1/δ) in place of ln(2/δ) that Tóthmérész (2013, section 3.1) states is not private enough.
+The decay ρ is a little slower than the e^(−ε/(2 ln(2/δ))) of the paper; that is the price of whole noise. The noise S/ε
+with ln(1/δ) in place of ln(2/δ) that Tóthmérész (2013, section 3.1) states is not private enough.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from leastnoise.errors import TooLarge
 from leastnoise.exact.balls import of_fraction
 from leastnoise.exact.enclosures import Enclosure, enclose, exp_above
 from leastnoise.exact.numbers import Exact
+from leastnoise.exact.parameters import read_integer
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.numeric.formulas import at_alpha, least_whole
 from leastnoise.mechanisms.vector.bodies import Body, Points
@@ -27,6 +28,7 @@ __all__ = ["Ball"]
 _FINENESS = 64  # of the rational slope of the envelope
 _LARGEST_SQUARE = 1 << 15  # of a radius out to which points are counted
 _MEAN_BITS = 40
+_LARGEST_RADIUS_SQUARED = 10**9  # squares of drawn coordinates then stay within 64 bits
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,12 @@ class Ball(Body):
 
     dimension: int
     radius_squared: int
+
+    def __post_init__(self) -> None:
+        """Read both numbers."""
+        super().__post_init__()
+        radius = read_integer(self.radius_squared, "radius_squared", at_least=1, at_most=_LARGEST_RADIUS_SQUARED)
+        object.__setattr__(self, "radius_squared", radius)
 
     @property
     def name(self) -> str:
@@ -64,7 +72,7 @@ class Ball(Body):
 
     def points_within(self, radius: int) -> int:
         """The number of whole vectors with Σy_i² ≤ R²·radius²."""
-        return self._table(radius)[radius * radius * self.radius_squared]
+        return self._table(self.dimension, radius)[radius * radius * self.radius_squared]
 
     def draw(self, rate: Exact, count: int, source: Source | None) -> Points:
         """By rejection from Laplace noise."""
@@ -93,8 +101,7 @@ class Ball(Body):
 
     def _absolute_within(self, radius: int) -> int:
         """Σ|y_1| = 2·Σ_v v·#{other coordinates with at most R²·radius² − v²}."""
-        square, others = radius * radius * self.radius_squared, Ball(self.dimension - 1, self.radius_squared)
-        table = others._table(radius) if self.dimension > 1 else [1] * (square + 1)
+        square, table = radius * radius * self.radius_squared, self._table(self.dimension - 1, radius)
         return 2 * sum(v * table[square - v * v] for v in range(1, isqrt(square) + 1))
 
     def _sum(self, value: Callable[[int], int], rate: Exact, bits: int) -> Enclosure:
@@ -119,7 +126,7 @@ class Ball(Body):
         left = exp_above(-rate * (last + 1)) * first**power / (1 - ratio)
         return Enclosure(counted.lower, counted.upper + left)
 
-    def _table(self, radius: int) -> list[int]:
+    def _table(self, dimension: int, radius: int) -> list[int]:
         square = radius * radius * self.radius_squared
         if square > _LARGEST_SQUARE:
             raise TooLarge(
@@ -127,7 +134,7 @@ class Ball(Body):
                 given=self.name,
                 fix="use a larger epsilon, or fewer or shorter columns",
             )
-        return _counted(self.dimension, 1 << max(square.bit_length(), 4))
+        return _counted(dimension, 1 << max(square.bit_length(), 4))
 
 
 @lru_cache(maxsize=16)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from math import factorial
 from typing import Any
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
+from leastnoise.exact.parameters import read_integer
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.samplers.negative_binomial import negative_binomial
 from leastnoise.exact.sources import Source
@@ -26,6 +28,7 @@ from leastnoise.mechanisms.vector.series import numerator, power_sum, ratio_of_p
 __all__ = ["Body", "FramedBody", "Points", "RadialBody", "total_of"]
 
 Points = NDArray[Any]  # one point per row, whole numbers
+_MOST = 10_000  # dimensions
 
 
 def total_of(parts: Sequence[Enclosure]) -> Enclosure:
@@ -42,6 +45,10 @@ class Body(ABC):
     """
 
     dimension: int
+
+    def __post_init__(self) -> None:
+        """Read the dimension."""
+        object.__setattr__(self, "dimension", read_integer(self.dimension, "dimension", at_least=1, at_most=_MOST))
 
     @property
     @abstractmethod
@@ -127,25 +134,30 @@ class RadialBody(Body):
 
     def draw(self, rate: Exact, count: int, source: Source | None) -> Points:
         """By radius, then uniformly."""
-        weights = numerator(self._counts())
+        weights = self._h_star
         first = categorical_exp([-i for i in range(len(weights))], weights, count, source, rate=rate)
         radii = first + negative_binomial(self.dimension + 1, rate, count, source)
         return self.draw_within(radii.astype(np.int64), source)
 
     def total(self, rate: Exact, bits: int = 64) -> Enclosure:
         """(1 − α)·Σ_R α^R·#(R·K ∩ Z^d), a rational function of α."""
-        return power_sum(self._counts(), rate, bits)
+        return power_sum(self._counts, rate, bits)
 
     def mean_absolute(self, rate: Exact) -> Enclosure:
         """d·Σ_R α^R·Σ|y_1| / Σ_R α^R·#(R·K ∩ Z^d), exactly."""
         sums = [self.dimension * self.absolute_within(radius) for radius in range(self.dimension + 2)]
-        return ratio_of_power_sums(sums, self._counts(), rate)
+        return ratio_of_power_sums(sums, self._counts, rate)
 
     @property
     def volume(self) -> Enclosure:
         """Σ_i h*_i / d!."""
-        exact = Fraction(sum(numerator(self._counts())), factorial(self.dimension))
+        exact = Fraction(sum(self._h_star), factorial(self.dimension))
         return Enclosure(exact, exact)
 
+    @cached_property
     def _counts(self) -> list[int]:
         return [self.points_within(radius) for radius in range(self.dimension + 1)]
+
+    @cached_property
+    def _h_star(self) -> list[int]:
+        return numerator(self._counts)

@@ -68,8 +68,8 @@ def lattice_packing_bound(dimension: int, total: Enclosure) -> Enclosure:
 
     def least_mean(mass: Fraction) -> Fraction:  # it grows with the mass
         radius = least_whole(lambda s: ball.points_within(s) >= mass)
-        within = sum(comb(dimension, k) * comb(radius, k + 1) * 2**k for k in range(dimension + 1))  # Σ_{s<S} L(s)
-        return Fraction(radius) - within / mass
+        within: int = sum(comb(dimension, k) * comb(radius, k + 1) * 2**k for k in range(dimension + 1))  # Σ_{s<S} L(s)
+        return radius - within / mass
 
     return Enclosure(least_mean(total.lower), least_mean(total.upper))
 

@@ -78,6 +78,8 @@ class KNorm(Mechanism):
     ) -> None:
         object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
         object.__setattr__(self, "sensitivity", read_integer(sensitivity, "sensitivity", at_least=1))
+        if not isinstance(body, Body):
+            raise BadParameter("body must be a body", given=type(body).__name__, fix="pass for example CountingBody(3)")
         object.__setattr__(self, "body", body)
         object.__setattr__(self, "basis", None if basis is None else tuple(map(tuple, basis)))
         framed = "" if basis is None else ", in a basis"
@@ -111,7 +113,10 @@ class KNorm(Mechanism):
         true, shape = whole_vector(answer, self.dimension), shape_of(size)
         noise = self.body.draw(self.rate, prod(shape), source)
         if self.basis is not None:
-            noise = noise @ np.array(self.basis, dtype=np.int64).T
+            longest = max(sum(map(abs, row)) for row in self.basis)
+            fits = longest * int(np.abs(noise).max(initial=0)) < 1 << 62
+            kind = np.int64 if fits else object
+            noise = noise.astype(kind) @ np.array(self.basis, dtype=kind).T
         return add_noise(true, noise.reshape((*shape, self.dimension)))
 
     def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
@@ -147,7 +152,7 @@ class KNorm(Mechanism):
     def why(self) -> Reason:
         """Noise no wider in any direction than one record's change; what its corners force on every mechanism."""
         return Reason(
-            "an output is as likely as privacy forces it to be by the records it is away; where one record can change "
+            "each wrong answer gets the least weight that its distance in records allows; where one record can change "
             "the answer by any corner of K, the number of lattice points in K forces an error on every mechanism",
             "Hardt and Talwar, STOC 2010, Theorems 4.3 and 3.4; Tóthmérész 2013, Definition 2.4 and Theorem 4.1",
             self._lower_bound(),

@@ -24,10 +24,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import TooLarge
+from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.numbers import Exact
+from leastnoise.exact.parameters import read_integer
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.samplers.geometric import geometric
 from leastnoise.exact.samplers.uniform import uniform_integer
@@ -41,7 +42,8 @@ from leastnoise.mechanisms.vector.lattices import Column
 __all__ = ["Polytope"]
 
 _MOST_CELLS = 1 << 17
-_BASE = 1_000_003  # the direction ξ is (1, base, base², …): a border through it would need coordinates as large
+_LARGEST_ENTRY = 1 << 16
+_BASES = (1_000_003, 998_244_353, 2**89 - 1)  # the direction ξ is (1, base, base², …), for the first that serves
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ class Polytope(FramedBody):
     """K = conv(±columns), for whole columns that span the space.
 
     Raises:
-        TooLarge: K has too many faces or too large a volume.
+        BadParameter: The columns are no whole vectors of one length, or do not span the space.
+        TooLarge: K has too many faces or too large a volume; only said when the faces are needed.
 
     >>> hexagon = Polytope(((1, 0), (0, 1), (1, 1)))
     >>> hexagon.points_within(1), hexagon.volume, hexagon.steps(np.array([[2, 1], [2, -1]])).tolist()
@@ -60,8 +63,20 @@ class Polytope(FramedBody):
     dimension: int = field(init=False)
 
     def __post_init__(self) -> None:
-        """The dimension is the length of the columns."""
-        object.__setattr__(self, "dimension", len(self.columns[0]))
+        """Read the columns; the dimension is their length."""
+        columns = tuple(
+            tuple(read_integer(entry, f"columns[{i}]", at_least=-_LARGEST_ENTRY, at_most=_LARGEST_ENTRY) for entry in c)
+            for i, c in enumerate(self.columns)
+        )
+        lengths = {len(column) for column in columns}
+        if len(lengths) != 1 or RationalMatrix(columns).rank() != max(lengths) or not max(lengths):
+            raise BadParameter(
+                "columns must all have the same length and span the space",
+                given=self.columns,
+                fix="pass for example ((1, 0), (0, 1), (1, 1))",
+            )
+        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "dimension", max(lengths))
 
     @property
     def name(self) -> str:
@@ -156,12 +171,10 @@ def _cells_of(simplices: Sequence[Simplex]) -> _Cells:
             f"the body of the columns has more than {_MOST_CELLS} cells in {len(simplices[0])} dimensions",
             fix="drop columns or rows, or use the body of a plain norm",
         )
-    found: list[tuple[int, int, Column]] = []
-    for place, simplex in enumerate(simplices):
-        rows = list(zip(*simplex, strict=True))
-        for rests in _rests(rows):
-            offset = tuple(int(sum(f * v for f, v in zip(rests, row, strict=True))) for row in rows)
-            found.append((ceil(sum(rests)), place, offset))
+    attempts = (_cells_towards(simplices, base) for base in _BASES)
+    found = next((cells for cells in attempts if cells is not None), None)
+    if found is None:
+        raise BadParameter("a fixed direction lies on a border of the cones", fix="put the columns in another order")
     found.sort()
     return _Cells(
         corners=np.array(simplices, dtype=np.int64),
@@ -171,13 +184,27 @@ def _cells_of(simplices: Sequence[Simplex]) -> _Cells:
     )
 
 
-def _rests(rows: Sequence[Column]) -> list[list[Fraction]]:
+def _cells_towards(simplices: Sequence[Simplex], base: int) -> list[tuple[int, int, Column]] | None:
+    """Level, simplex and p of every cell, for one direction ξ; None if that lies on a border."""
+    found = []
+    for place, simplex in enumerate(simplices):
+        rows = list(zip(*simplex, strict=True))
+        points = _rests(rows, base)
+        if points is None:
+            return None
+        for rests in points:
+            offset = tuple(int(sum(f * v for f, v in zip(rests, row, strict=True))) for row in rows)
+            found.append((ceil(sum(rests)), place, offset))
+    return found
+
+
+def _rests(rows: Sequence[Column], base: int) -> list[list[Fraction]] | None:
     """The f of all lattice points Σf_j·v_j with f_j in [0, 1) or (0, 1], for the matrix with columns v_j."""
     size = len(rows)
-    right = [[*(int(i == j) for j in range(size)), _BASE**i] for i in range(size)]
+    right = [[*(int(i == j) for j in range(size)), base**i] for i in range(size)]
     solved = RationalMatrix(rows).solve(RationalMatrix(right))
     if solved is None or not all(row[-1] for row in solved.rows):
-        raise ArithmeticError("the fixed direction lies on a border")
+        return None
     steps = [[row[j] % 1 for row in solved.rows] for j in range(size)]  # what a unit vector adds to f
     reached = {(Fraction(0),) * size}
     pending = list(reached)

@@ -1,0 +1,150 @@
+"""The law of private quantiles: changes by searching databases, runs by counting, the reach that never shows."""
+
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leastnoise.check import check
+from leastnoise.errors import TooLarge
+from leastnoise.exact import SeededSource, exact_exp, ln
+from leastnoise.mechanisms.rank import IntervalQuantile, Quantile
+from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule, order_within
+from leastnoise.model.channel import Channel
+from leastnoise.model.graphs import path
+from mechanisms.rank.databases import distance_to_quantile
+from support.sources import ScriptedSource
+
+LEVELS = [Fraction(1, 2), Fraction(1, 4), Fraction(2, 3), Fraction(1, 10), Fraction(3, 5)]
+POINTS = range(3)
+
+
+def counted(rule, point, database):
+    below, above = (np.array([n]) for n in (sum(x < point for x in database), sum(x > point for x in database)))
+    return int(rule.changes(below, above, len(database))[0])
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_with_a_public_number_of_records_changes_are_the_least_number_of_exchanges(level):
+    rule = RankRule(level, exchange=True)
+    for size in range(5):
+        for database in combinations_with_replacement(POINTS, size):
+            for point in POINTS:
+                least = distance_to_quantile(point, database, level, POINTS, exchange=True)
+                assert counted(rule, point, database) == least
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_otherwise_they_are_at_most_one_less_than_the_records_to_add_or_remove_and_right_for_the_median(level):
+    rule = RankRule(level, exchange=False)
+    gaps = {
+        distance_to_quantile(point, database, level, POINTS, exchange=False) - counted(rule, point, database)
+        for size in range(5)
+        for database in combinations_with_replacement(POINTS, size)
+        for point in POINTS
+    }
+    assert gaps <= ({0} if level == Fraction(1, 2) else {0, 1})
+
+
+levels = st.fractions(Fraction(1, 50), Fraction(49, 50), max_denominator=50)
+databases = st.integers(0, 8).flatmap(lambda top: st.tuples(st.just(top), st.lists(st.integers(0, top), max_size=12)))
+
+
+@given(levels, st.booleans(), databases, st.integers(0, 8))
+def test_a_neighbour_changes_no_count_by_more_than_one(level, exchange, case, added):
+    top, database = case
+    rule, added = RankRule(level, exchange), min(added, top)
+    if exchange and not database:
+        return
+    other = [*database[1:], added] if exchange else [*database, added]
+    for point in range(top + 1):
+        assert abs(counted(rule, point, database) - counted(rule, point, other)) <= 1
+
+
+@given(levels, st.booleans(), databases)
+def test_the_runs_are_the_points_by_their_changes_however_far_one_looks(level, exchange, case):
+    top, database = case
+    places = np.sort(np.array(database, dtype=np.int64))
+    rule = RankRule(level, exchange)
+    law, records = RankLaw(rule, Fraction(1), top), len(places)
+    most = rule.most_changes(records)
+    runs = law.runs(order_within(places), records, most)
+    found = np.full(top + 1, -1)
+    for start, length, exponent in zip(runs.starts, runs.lengths, runs.exponents, strict=True):
+        assert (found[start : start + length] == -1).all()
+        found[start : start + length] = -exponent
+    assert found.tolist() == [counted(rule, point, database) for point in range(top + 1)]
+    for near in range(most):
+        part = law.runs(order_within(places), records, near)
+        assert part.starts.tolist() == runs.starts[: 2 * near + 1].tolist()
+        assert part.lengths.tolist() == runs.lengths[: 2 * near + 1].tolist()
+
+
+@given(levels, st.booleans(), databases)
+def test_the_mass_is_that_of_the_formula(level, exchange, case):
+    top, database = case
+    rule, rate = RankRule(level, exchange), ln(2)
+    weights = [exact_exp(-rate * counted(rule, point, database)) for point in range(top + 1)]
+    law = RankLaw(rule, rate, top)
+    places = np.sort(np.array(database, dtype=np.int64))
+    assert [law.pmf(point, places).lower for point in range(top + 1)] == [w / sum(weights) for w in weights]
+
+
+@pytest.mark.parametrize("exchange", [True, False])
+def test_what_lies_beyond_the_reach_has_less_than_its_share(exchange):
+    for top, rate in [(1, Fraction(3)), (10**6, Fraction(1, 10)), (100, ln(3))]:
+        law = RankLaw(RankRule(Fraction(1, 2), exchange), rate, top)
+        assert log(top + 1) - float(rate) * (law.reach + 1) < -64 * log(2)
+        assert log(top + 1) - float(rate) * law.reach > -66 * log(2) - float(rate)
+
+
+def test_a_draw_beyond_the_reach_looks_at_all_records():
+    """The first coin is set to all ones: only then is it open, and the next bits decide for the rest of the runs."""
+    places = np.arange(1000, dtype=np.int64)
+    law = RankLaw(RankRule(Fraction(1, 2), exchange=True), Fraction(1), 999)
+    assert law.reach < 100
+    asked = []
+
+    def order(low, high):
+        asked.append((low, high))
+        return places[low - 1 : high]
+
+    near = law.draw(order, 1000, 50, SeededSource(1))
+    assert asked == [(500 - law.reach, 501 + law.reach)]
+    assert np.abs(near - 500).max() < 100
+    ones = [2**64 - 1]
+    far = law.draw(order, 1000, 1, ScriptedSource(ones, [255] * 4))
+    assert asked[-1] == (1, 1000)
+    assert abs(far[0] - 500) > law.reach
+
+
+def test_the_factor_two_can_not_be_spared():
+    """Nearly all weight gains a step while one point loses one: the tight ε tends to ε as the grid grows."""
+    epsilon, found = 2 * ln(3), []
+    for points in (3, 30, 300):
+        # Two records: the lower one moves to the far end, and all between it and the other become medians.
+        mechanism = Quantile(epsilon, range(points), records=2)
+        rows = [[mechanism.pmf(r, database).lower for r in range(points)] for database in ([0, 1], [1, points - 1])]
+        found.append(float(check(Channel(rows), path(2), epsilon).tight_epsilon))
+    assert found[0] < found[1] < found[2] < float(epsilon)
+    assert found[2] > 0.97 * float(epsilon)
+
+
+def test_a_median_of_many_records_lies_within_a_hundred_ranks():
+    rng = np.random.default_rng(1)
+    values = rng.lognormal(10, 1, 500_000)
+    mechanism = IntervalQuantile(1, 0, 10**6)
+    released = mechanism.draw(values, size=200, source=SeededSource(2))
+    ranks = np.searchsorted(np.sort(values), released)
+    assert np.abs(ranks - 250_000).max() < 100
+
+
+def test_too_many_records_are_refused_before_ranks_could_overflow():
+    with pytest.raises(TooLarge):
+        RankLaw(RankRule(Fraction(1, 2), exchange=False), Fraction(1), 10).draw(
+            order_within(np.empty(0)), 10**9 + 1, 1, None
+        )

@@ -1,0 +1,110 @@
+"""Several quantiles: rounds, shares of ε, ties, and the method that is chosen."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from leastnoise.errors import TooLarge
+from leastnoise.exact import SeededSource, ln
+from leastnoise.mechanisms.rank import SeveralQuantiles
+from leastnoise.mechanisms.rank.splitting import Splitting
+from leastnoise.model.events import BoundedRange, Composed, Grouped
+
+DECILES = [Fraction(k, 10) for k in range(1, 10)]
+
+
+@pytest.mark.parametrize("count", range(1, 34))
+def test_every_level_is_split_once_and_a_record_takes_part_in_one_split_of_each_round(count):
+    levels = tuple(Fraction(k, count + 1) for k in range(1, count + 1))
+    splitting = Splitting(levels, Fraction(1), 10)
+    splits, depth = splitting.splits(), {-1: 0, count: 0}
+    assert sorted(split.middle for split in splits) == list(range(count))
+    for split in splits:
+        assert split.low < split.middle < split.high
+        assert 0 < split.level < 1
+        depth[split.middle] = 1 + max(depth[split.low], depth[split.high])
+    assert max(depth.values()) == splitting.rounds
+
+
+def test_the_levels_between_split_points_are_shares():
+    first, second, third = Splitting((Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)), Fraction(1), 10).splits()
+    assert (first.middle, first.level) == (1, Fraction(1, 2))
+    assert (second.middle, second.level) == (0, Fraction(1, 2))
+    assert (third.middle, third.level) == (2, Fraction(1, 2))
+
+
+def test_what_is_paid_for():
+    separate = SeveralQuantiles(1, ["1/4", "1/2", "3/4"], 0, 1, method="separate", records=9)
+    assert separate.privacy == Composed((BoundedRange("1/3"),) * 3)
+    recursive = SeveralQuantiles(1, ["1/4", "1/2", "3/4"], 0, 1, method="recursive")
+    assert recursive.privacy == Composed((BoundedRange("1/2"),) * 2)
+    exchanged = SeveralQuantiles(1, ["1/4", "1/2", "3/4"], 0, 1, method="recursive", records=9)
+    assert exchanged.privacy == Grouped(Composed((BoundedRange("1/4"),) * 2), 2)
+    assert exchanged.splitting.rate == Fraction(1, 8)
+
+
+@pytest.mark.parametrize("method", ["separate", "recursive"])
+def test_the_rank_errors_keep_the_promise(method):
+    values = np.random.default_rng(3).normal(50, 15, 20_000)
+    mechanism = SeveralQuantiles(1, DECILES, 0, 100, method=method)
+    drawn = mechanism.draw(values, size=20, source=SeededSource(5))
+    wanted = np.array([float(level) for level in DECILES]) * len(values)
+    errors = np.abs(np.searchsorted(np.sort(values), drawn) - wanted)
+    assert errors.mean() <= float(mechanism.error().expected.upper)
+    assert (errors <= float(mechanism.error().quantiles[Fraction(19, 20)])).mean() >= 0.95
+
+
+def test_recursive_answers_never_decrease():
+    drawn = SeveralQuantiles(1, DECILES, 0, 100, method="recursive").draw(range(50), size=50, source=SeededSource(1))
+    assert drawn.shape == (50, 9)
+    assert (np.diff(drawn, axis=1) >= 0).all()
+
+
+def test_many_equal_records_are_shared_out_by_the_jitter():
+    """60 % of the records are 50, so the quartiles are; without jitter the split sends them all to one side."""
+    values = [10] * 2000 + [50] * 6000 + [90] * 2000
+    asked = {"levels": ["1/4", "1/2", "3/4"], "lower": 0, "upper": 100, "step": 1, "method": "recursive"}
+    spread = SeveralQuantiles(5, **asked).draw(values, size=20, source=SeededSource(2))
+    assert (spread == 50).all()
+    plain = SeveralQuantiles(5, **asked, jitter=1).draw(values, size=20, source=SeededSource(2))
+    assert (plain == 50).all(axis=1).mean() < 0.1
+
+
+def test_the_method_with_the_smaller_bound_is_chosen():
+    for count in (2, 9, 31, 63):
+        levels = [Fraction(k, count + 1) for k in range(1, count + 1)]
+        bounds = {
+            method: SeveralQuantiles(1, levels, 0, 1, method=method).error().expected.upper
+            for method in ("separate", "recursive")
+        }
+        chosen = SeveralQuantiles(1, levels, 0, 1)
+        assert bounds[chosen.method] == min(bounds.values())
+    assert chosen.method == "recursive"
+
+
+def test_accumulated_errors_are_the_shares_of_the_borders():
+    """Three levels: the middle one errs by 1, the others by 1 and half of that."""
+    quartiles = Splitting((Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)), Fraction(1), 10)
+    assert quartiles.accumulated_error() == Fraction(3, 2)
+    assert Splitting((Fraction(1, 2),), Fraction(1), 10).accumulated_error() == 1
+
+
+def test_the_jittered_law_is_an_average_over_jittered_databases():
+    asked = {"epsilon": "4*ln(2)", "levels": ["1/3", "2/3"], "lower": 0, "upper": 1, "step": 1, "method": "recursive"}
+    jittered = SeveralQuantiles(**asked, jitter=2)
+    splitting = Splitting((Fraction(1, 3), Fraction(2, 3)), ln(2), 3)
+    cells = [range(2), range(2, 4)]
+    average = sum(splitting.pmf(cells, np.sort(np.array([i, 2 + j]))).lower for i in range(2) for j in range(2)) / 4
+    assert jittered.pmf((0.0, 1.0), [0, 1]).lower == average
+
+
+def test_a_law_over_too_many_jittered_databases_is_refused():
+    with pytest.raises(TooLarge, match="jitter"):
+        SeveralQuantiles(1, ["1/3", "2/3"], 0, 1, method="recursive").pmf((0.0, 0.5), [0.25] * 9)
+
+
+def test_outputs_that_cannot_be_have_no_mass():
+    mechanism = SeveralQuantiles(1, ["1/3", "2/3"], 0, 1, step=1)
+    for output in [(0.0,), (0.5, 1.0), 0.0, "01"]:
+        assert mechanism.pmf(output, [0, 1]).upper == 0
