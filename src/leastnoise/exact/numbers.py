@@ -142,8 +142,8 @@ def ln(argument: Fraction | int) -> Exact:
 def exact_exp(exponent: Exact) -> Fraction | None:
     """e^exponent where it is rational, else None.
 
-    With a rational part other than zero it is transcendental. Otherwise it is a product of powers n^c of pairwise coprime
-    n, which is rational only if each factor is, that is if n is a perfect power of the denominator of c.
+    With a rational part other than zero it is transcendental. Otherwise it is a product of powers n^c of pairwise
+    coprime n, which is rational only if each factor is: if n is a perfect power of the denominator of c.
 
     >>> exact_exp(2 * ln(Fraction(6, 5))), exact_exp(ln(9) / 2), exact_exp(ln(3) / 2), exact_exp(Fraction(1))
     (Fraction(36, 25), Fraction(3, 1), None, None)
