@@ -14,7 +14,7 @@ from rich.table import Table
 from benchmarks.measure import Row
 
 HERE = Path(__file__).parent
-PARTS = ("dice", "channels", "check", "numeric", "choice", "rank", "vector")
+PARTS = ("dice", "channels", "check", "numeric", "choice", "rank", "vector", "budget")
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from leastnoise import channels, errors, exact, graphs, mechanisms
+    from leastnoise import accounting, channels, errors, exact, graphs, mechanisms
     from leastnoise.check import Audit, Fit, Verdict, audit, check, fit, privacy_curve
     from leastnoise.errors import LeastNoiseError
     from leastnoise.mechanisms import plan_for
@@ -28,6 +28,7 @@ __all__ = [
     "LeastNoiseError",
     "Verdict",
     "__version__",
+    "accounting",
     "audit",
     "channels",
     "check",

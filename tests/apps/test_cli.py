@@ -45,7 +45,7 @@ def test_the_demo_shows_error_release_check_and_speed():
     assert all(part in text for part in parts)
 
 
-@pytest.mark.parametrize("command", ["demo", "check"])
+@pytest.mark.parametrize("command", ["demo", "check", "budget"])
 def test_commands_have_help(command):
     result = run(app, [command, "--help"])
     assert result.exit_code == 0

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import leastnoise
+from leastnoise.apps.budget import app as budget
 from leastnoise.apps.check import check
 
 __all__ = ["app", "main"]
@@ -44,6 +45,7 @@ def demo() -> None:
 
 
 app.command()(check)
+app.add_typer(budget, name="budget")
 
 
 def main() -> None:

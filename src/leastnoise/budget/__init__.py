@@ -1,1 +1,81 @@
-"""Floor 3: privacy events, accountants, the durable ledger."""
+"""Floor 3: accountants that never report too little, filters that can't be overdrawn, a ledger that loses nothing."""
+
+from leastnoise.budget.advanced import advanced_per_query, corollary_per_query
+from leastnoise.budget.basic import basic_per_query
+from leastnoise.budget.bound import Bound
+from leastnoise.budget.cost import Cost, cost_of
+from leastnoise.budget.filter import Filter, Left, Limits
+from leastnoise.budget.group import group_privacy
+from leastnoise.budget.homogeneous import homogeneous_delta, homogeneous_epsilon, homogeneous_per_query
+from leastnoise.budget.ledger import (
+    Balance,
+    Ledger,
+    PostgresStore,
+    Receipt,
+    Request,
+    Scope,
+    SqliteStore,
+    Verification,
+    Witness,
+    export_csv,
+    export_json,
+    read_witness,
+)
+from leastnoise.budget.tightest import all_bounds, compose, per_query
+from leastnoise.model.events import (
+    Approximate,
+    BoundedRange,
+    Composed,
+    Concentrated,
+    Event,
+    GaussianNoise,
+    Grouped,
+    LaplaceNoise,
+    Parallel,
+    Pure,
+    RandomizedResponse,
+    event_from_dict,
+)
+
+__all__ = [
+    "Approximate",
+    "Balance",
+    "Bound",
+    "BoundedRange",
+    "Composed",
+    "Concentrated",
+    "Cost",
+    "Event",
+    "Filter",
+    "GaussianNoise",
+    "Grouped",
+    "LaplaceNoise",
+    "Ledger",
+    "Left",
+    "Limits",
+    "Parallel",
+    "PostgresStore",
+    "Pure",
+    "RandomizedResponse",
+    "Receipt",
+    "Request",
+    "Scope",
+    "SqliteStore",
+    "Verification",
+    "Witness",
+    "advanced_per_query",
+    "all_bounds",
+    "basic_per_query",
+    "compose",
+    "corollary_per_query",
+    "cost_of",
+    "event_from_dict",
+    "export_csv",
+    "export_json",
+    "group_privacy",
+    "homogeneous_delta",
+    "homogeneous_epsilon",
+    "homogeneous_per_query",
+    "per_query",
+    "read_witness",
+]

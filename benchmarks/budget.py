@@ -1,0 +1,210 @@
+"""The ledger against bare SQLite, the accountants against dp-accounting (which has an environment of its own)."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import Row, race
+from leastnoise.budget import LaplaceNoise, Ledger, Pure, Request, all_bounds, compose
+from leastnoise.budget.ledger.record import write_cost
+from leastnoise.exact import SeededSource
+from leastnoise.model.privacy import Privacy
+
+__all__ = ["run"]
+
+_ENTRIES = 10**6
+_PEER_HOME = Path(__file__).parents[1] / ".venvs" / "dp-accounting"
+_PEER_CODE = """
+import json, time
+from dp_accounting import dp_event, pld
+def account():
+    accountant = pld.PLDAccountant()
+    accountant.compose(dp_event.LaplaceDpEvent(noise_multiplier=100.0), 1000)
+    return accountant.get_epsilon(1e-6)
+account()
+started = time.perf_counter()
+epsilon = account()
+print(json.dumps({"epsilon": epsilon, "seconds": time.perf_counter() - started}))
+"""
+
+
+def run() -> list[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        rows = _debits(Path(folder)) + _opening(Path(folder))
+    return rows + _accounting()
+
+
+def _question(name: str) -> Request:
+    return Request(name, Pure("1/1000"), dataset="census", analyst="ada")
+
+
+def _debits(folder: Path) -> list[Row]:
+    count, threads = 500, 16
+    ledger = Ledger.create(folder / "debits.ledger")
+    ledger.grant(Privacy(10**9), dataset="census")
+    batches = iter([[_question(f"{batch} {number}") for number in range(count)] for batch in range(10)])
+    bare = _Bare(folder / "bare.db", ledger)
+
+    def one_by_one() -> None:
+        for question in next(batches):
+            ledger.debit(question)
+
+    def together() -> None:
+        questions = next(batches)
+        work = [
+            threading.Thread(target=lambda k=k: [ledger.debit(each) for each in questions[k::threads]])
+            for k in range(threads)
+        ]
+        for thread in work:
+            thread.start()
+        for thread in work:
+            thread.join()
+
+    rows = [
+        race(
+            f"{count} debits, a flush to the disk each",
+            one_by_one,
+            "bare SQLite inserts",
+            lambda: bare.insert(count),
+            0.5,
+        ),
+        race(
+            f"{count} debits, {threads} threads, group commit",
+            together,
+            "bare SQLite inserts",
+            lambda: bare.insert(count),
+            0.5,
+        ),
+    ]
+    for row in rows:
+        row["debits_per_second"] = round(count / row["ours_seconds"])
+    ledger.close()
+    return rows
+
+
+class _Bare:
+    """The same rows into the same kind of table, with the same durability, and nothing else."""
+
+    def __init__(self, path: Path, ledger: Ledger) -> None:
+        ledger.debit(_question("for its length"))
+        *_, self._row = ledger.entries()
+        self._connection = sqlite3.connect(path, isolation_level=None)
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = FULL")
+        self._connection.execute("CREATE TABLE t (seq INTEGER PRIMARY KEY, request TEXT, body TEXT, hash TEXT) STRICT")
+        self._connection.execute("CREATE INDEX i ON t (request, seq)")
+        self._count = 0
+
+    def insert(self, count: int) -> None:
+        for _ in range(count):
+            self._count += 1
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute(
+                "INSERT INTO t VALUES (?, ?, ?, ?)",
+                (self._count, f'["ada","{self._count}"]', self._row.body, self._row.hash),
+            )
+            self._connection.execute("COMMIT")
+
+
+def _opening(folder: Path) -> list[Row]:
+    path = folder / "large.ledger"
+    ledger = Ledger.create(path)
+    ledger.grant(Privacy(10**9), dataset="census")
+
+    def fill(writing: Any) -> None:
+        for number in range(_ENTRIES):
+            request = _question(str(number))
+            writing.append(
+                "debit",
+                request.key,
+                {
+                    "analyst": request.analyst,
+                    "request": request.id,
+                    "dataset": request.dataset,
+                    "purpose": request.purpose,
+                    "event": request.event.to_dict(),
+                    "cost": write_cost(request.cost),
+                    "fingerprint": request.fingerprint,
+                },
+            )
+
+    ledger._keeper.write(fill)
+    seconds = {}
+    started = time.perf_counter()
+    with Ledger.open(path) as opened:
+        seconds["open: chain and sums re-checked"] = time.perf_counter() - started
+        started = time.perf_counter()
+        opened.verify()
+        seconds["verify: prices and stories too"] = time.perf_counter() - started
+    ledger.close()
+    return [_within(10, f"10^6 entries, {what}", took) for what, took in seconds.items()]
+
+
+def _within(limit: float, name: str, seconds: float) -> Row:
+    """A time against a limit instead of a peer."""
+    return {
+        "name": name,
+        "ours_seconds": seconds,
+        "peer": "time allowed",
+        "peer_seconds": limit,
+        "ratio": limit / seconds,
+        "target": 1,
+    }
+
+
+def _accounting() -> list[Row]:
+    source = SeededSource(1)
+    mixed = [Pure(Fraction(10**6 + source.bits(30), 10**11)) for _ in range(10**5)]
+    started = time.perf_counter()
+    compose(mixed, "1e-6")
+    rows = [_within(1, "compose 10^5 different events", time.perf_counter() - started)]
+    laplace = [LaplaceNoise("0.01", 1000)] * 1000
+    started = time.perf_counter()
+    bounds = {bound.name: bound for bound in all_bounds(laplace, "1e-6")}
+    seconds = time.perf_counter() - started
+    best = bounds["convolved loss distributions"]
+    peer = _peer()
+    if peer is None:
+        return rows
+    name = f"1000 × Laplace(0.01), δ = 1e-6: ε ≤ {float(best.epsilon):.6f}, ε ≥ {float(best.below or 0):.6f}"
+    row: Row = {
+        "name": name,
+        "ours_seconds": seconds,
+        "peer": f"dp-accounting PLD: ε = {peer['epsilon']:.6f}",
+        "peer_seconds": peer["seconds"],
+        "ratio": peer["seconds"] / seconds,
+        "target": 0,
+        "epsilon_over_peers": float(best.epsilon) / peer["epsilon"],
+    }
+    return [*rows, row]
+
+
+def _peer() -> dict[str, float] | None:
+    """dp-accounting's answer and time, from its own environment; None where that can't be made."""
+    python = _PEER_HOME / "bin" / "python"
+    try:
+        if not python.exists():
+            subprocess.run([sys.executable, "-m", "venv", str(_PEER_HOME)], check=True, capture_output=True)
+            subprocess.run(
+                [str(python), "-m", "pip", "install", "-q", "dp-accounting"], check=True, capture_output=True
+            )
+        done = subprocess.run([str(python), "-c", _PEER_CODE], check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError):
+        print("budget: dp-accounting could not be installed, so its numbers are left out")
+        return None
+    answer: dict[str, float] = json.loads(done.stdout)
+    return answer
+
+
+if __name__ == "__main__":
+    for each in run():
+        print(each)

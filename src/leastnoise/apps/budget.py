@@ -1,0 +1,197 @@
+"""`leastnoise budget`: what is spent and what is left, and whether the ledger is still the one it was."""
+
+from __future__ import annotations
+
+import re
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from leastnoise.budget.ledger import Balance, Ledger
+
+__all__ = ["app"]
+
+app = typer.Typer(help="What is spent and what is left; `--verify` re-checks the whole ledger.", no_args_is_help=False)
+
+_BAR = 12
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+
+LedgerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ledger", envvar="LEASTNOISE_LEDGER", help='A file, or "postgresql://…"; by default leastnoise.ledger.'
+    ),
+]
+WitnessFile = Annotated[Path | None, typer.Option("--witness", help="A witness kept elsewhere, to compare with.")]
+OutFile = Annotated[Path | None, typer.Option("--out", help="Write to this file instead of the screen.")]
+
+
+@app.callback(invoke_without_command=True)
+def show(
+    context: typer.Context,
+    ledger: LedgerOption = None,
+    verify: Annotated[bool, typer.Option("--verify", help="Re-check every entry, price and sum.")] = False,
+    witness: WitnessFile = None,
+) -> None:
+    """Show every budget with bars of what is spent and left."""
+    context.obj = ledger
+    if context.invoked_subcommand is not None:
+        return
+    from rich.console import Console
+
+    console = Console()
+    with _open(ledger) as opened:
+        if verify or witness is not None:
+            _verify(console, opened, witness)
+        console.print(_table(opened.balances()))
+
+
+@app.command()
+def create(context: typer.Context, ledger: LedgerOption = None) -> None:
+    """Make a new ledger, and its witness beside it."""
+    from leastnoise.budget.ledger import Ledger
+
+    place = _place(ledger or context.obj)
+    with Ledger.create(place) as made:
+        typer.echo(f"created {made!r}; next: leastnoise budget grant --dataset NAME --epsilon 1 --delta 1e-6")
+
+
+@app.command()
+def grant(
+    context: typer.Context,
+    epsilon: Annotated[str, typer.Option(help='What may be spent: "1", "1/2", "ln(3)".')],
+    delta: Annotated[str, typer.Option(help="The δ that may be spent with it.")] = "0",
+    dataset: Annotated[str | None, typer.Option(help="Bind debits on this dataset.")] = None,
+    analyst: Annotated[str | None, typer.Option(help="Bind debits by this analyst.")] = None,
+    purpose: Annotated[str | None, typer.Option(help="Bind debits for this purpose.")] = None,
+    refresh: Annotated[str | None, typer.Option(help='Begin anew after "30d", "12h", …; never if left out.')] = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Grant a budget, or set new limits for one; what was spent stays spent."""
+    from leastnoise.model.privacy import Privacy
+
+    budget = Privacy(epsilon, delta)
+    with _open(ledger or context.obj) as opened:
+        opened.grant(budget, dataset, analyst, purpose, None if refresh is None else _seconds(refresh))
+        typer.echo(f"granted {budget}")
+
+
+@app.command()
+def witness(
+    context: typer.Context,
+    out: OutFile = None,
+    renew: Annotated[
+        bool, typer.Option("--renew", help="Take the ledger as it is and replace a lost witness beside it.")
+    ] = False,
+    ledger: LedgerOption = None,
+) -> None:
+    """Print the ledger's identity, length and last hash; keep it elsewhere to notice an old copy put back."""
+    with _open(ledger or context.obj, renew) as opened:
+        line = opened.witness().to_json()
+    if out is None:
+        typer.echo(line)
+    else:
+        out.write_text(line + "\n")
+        typer.echo(f"witness written to {out}; keep it where whoever can write the ledger can't write")
+
+
+@app.command()
+def export(
+    context: typer.Context,
+    form: Annotated[str, typer.Option("--format", help='"csv" for a table, "json" for the entries as stored.')] = "csv",
+    out: OutFile = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Write out every entry."""
+    from leastnoise.budget.ledger import export_csv, export_json
+    from leastnoise.errors import BadParameter
+
+    writers = {"csv": export_csv, "json": export_json}
+    if form not in writers:
+        raise BadParameter("unknown format", given=form, fix="use --format csv or --format json")
+    with _open(ledger or context.obj) as opened:
+        if out is None:
+            writers[form](opened.entries(), sys.stdout)
+        else:
+            with out.open("w", newline="") as file:
+                writers[form](opened.entries(), file)
+            typer.echo(f"written to {out}")
+
+
+def _open(place: str | None, renew_witness: bool = False) -> Ledger:
+    from leastnoise.budget.ledger import Ledger
+
+    return Ledger.open(_place(place), renew_witness=renew_witness)
+
+
+def _place(place: str | None) -> str:
+    return place or "leastnoise.ledger"
+
+
+def _verify(console: Console, ledger: Ledger, witness: Path | None) -> None:
+    from leastnoise.budget.ledger import read_witness
+
+    report = ledger.verify(None if witness is None else read_witness(witness))
+    checked = "chain, prices and sums hold" + (", and the witness agrees" if witness is not None else "")
+    console.print(f"[green]verified[/green]: {report.entries} entries, {report.requests} requests; {checked}")
+    console.print(f"head {report.head}", highlight=False, style="dim")
+
+
+def _table(balances: list[Balance]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="Privacy budgets", title_justify="left")
+    for column in ("budget of", "allows", "spent", "used", "still fits", "renews"):
+        table.add_column(column, no_wrap=column == "used", overflow="fold")
+    for balance in balances:  # as plain text: a name is not markup
+        budget = balance.limits.budget
+        allows = f"ε = {budget.epsilon}" + ("" if budget.is_pure else f", δ = {float(budget.delta):.3g}")
+        left, right = (str(balance.scope), allows, str(balance.spent)), (_still_fits(balance), _renews(balance))
+        table.add_row(*map(Text, left), _bar(float(balance.left.used)), *map(Text, right))
+    if not balances:
+        table.add_row("none yet", "", "", "", "nothing", "")
+    return table
+
+
+def _bar(used: float) -> Text:
+    from rich.text import Text
+
+    filled = min(_BAR, max(round(used * _BAR), 1 if used > 0 else 0))
+    colour = "green" if used < 0.5 else "yellow" if used < 0.9 else "red"
+    shown = min(used, 0.999) if used < 1 else 1.0  # 100 % only where nothing is left
+    return Text.assemble(("█" * filled, colour), ("░" * (_BAR - filled), "dim"), f" {shown:.1%}")
+
+
+def _still_fits(balance: Balance) -> str:
+    left = balance.left
+    if not left.epsilon and not left.rho:
+        return "nothing"
+    parts = [f"ε = {float(left.epsilon):.4g}"]
+    parts += [f"or ρ = {float(left.rho):.4g}"] if left.rho else []
+    parts += [f"with δ = {float(left.delta):.2g}"] if left.delta else []
+    return " ".join(parts)
+
+
+def _renews(balance: Balance) -> str:
+    if balance.refresh is None or balance.renewed is None:
+        return "never"
+    return datetime.fromtimestamp(balance.renewed + balance.refresh, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _seconds(text: str) -> int:
+    """A length of time such as "30d" in seconds."""
+    from leastnoise.errors import BadParameter
+
+    found = re.fullmatch(r"(\d{1,9})([smhdw])", text.strip())
+    if found is None or int(found[1]) == 0:
+        raise BadParameter("refresh is not a length of time", given=text, fix='write for example "30d", "12h" or "4w"')
+    return int(found[1]) * _UNITS[found[2]]
