@@ -50,7 +50,7 @@ def _question(name: str) -> Request:
 def _debits(folder: Path) -> list[Row]:
     count, threads = 500, 16
     ledger = Ledger.create(folder / "debits.ledger")
-    ledger.grant(Privacy(10**9), dataset="census")
+    ledger.grant(Privacy(10**6), dataset="census")
     batches = iter([[_question(f"{batch} {number}") for number in range(count)] for batch in range(10)])
     bare = _Bare(folder / "bare.db", ledger)
 
@@ -118,7 +118,7 @@ class _Bare:
 def _opening(folder: Path) -> list[Row]:
     path = folder / "large.ledger"
     ledger = Ledger.create(path)
-    ledger.grant(Privacy(10**9), dataset="census")
+    ledger.grant(Privacy(10**6), dataset="census")
 
     def fill(writing: Any) -> None:
         for number in range(_ENTRIES):

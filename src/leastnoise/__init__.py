@@ -11,10 +11,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from leastnoise import accounting, channels, errors, exact, graphs, mechanisms
+    from leastnoise import budget as accounting
+    from leastnoise import channels, errors, exact, mechanisms
     from leastnoise.check import Audit, Fit, Verdict, audit, check, fit, privacy_curve
     from leastnoise.errors import LeastNoiseError
     from leastnoise.mechanisms import plan_for
+    from leastnoise.model import graphs
     from leastnoise.model.certificate import Certificate
     from leastnoise.model.channel import Channel
 
@@ -43,6 +45,14 @@ __all__ = [
 
 # Where each public name lives. A name is imported when it is first asked for, so that `import leastnoise` and the
 # command line start at once.
+_MODULES = {
+    "accounting": "leastnoise.budget",
+    "channels": "leastnoise.channels",
+    "errors": "leastnoise.errors",
+    "exact": "leastnoise.exact",
+    "graphs": "leastnoise.model.graphs",
+    "mechanisms": "leastnoise.mechanisms",
+}
 _HOMES = {
     "Audit": "leastnoise.check",
     "Certificate": "leastnoise.model.certificate",
@@ -61,8 +71,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
-    if name in __all__:
-        return importlib.import_module(f"leastnoise.{name}")
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     raise AttributeError(f"module 'leastnoise' has no attribute {name!r}")
 
 
