@@ -22,9 +22,9 @@ from leastnoise.budget import (
     compose,
     cost_of,
 )
+from leastnoise.budget.account import Account
 from leastnoise.budget.atoms import rho_of
 from leastnoise.budget.concentrated import concentrated_epsilon, rho_within
-from leastnoise.budget.filter import Account
 from leastnoise.errors import BadParameter, BudgetExceeded, ForeignProcess, UnknownEvent
 from leastnoise.exact import ln
 from leastnoise.model.privacy import Privacy

@@ -1,10 +1,11 @@
 """Floor 3: accountants that never report too little, filters that can't be overdrawn, a ledger that loses nothing."""
 
+from leastnoise.budget.account import Left, Limits
 from leastnoise.budget.advanced import advanced_per_query, corollary_per_query
 from leastnoise.budget.basic import basic_per_query
 from leastnoise.budget.bound import Bound
 from leastnoise.budget.cost import Cost, cost_of
-from leastnoise.budget.filter import Filter, Left, Limits
+from leastnoise.budget.filter import Filter
 from leastnoise.budget.group import group_privacy
 from leastnoise.budget.homogeneous import homogeneous_delta, homogeneous_epsilon, homogeneous_per_query
 from leastnoise.budget.ledger import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from leastnoise.budget.account import Left, Limits
 from leastnoise.budget.cost import Cost
-from leastnoise.budget.filter import Left, Limits
 from leastnoise.budget.ledger.books import Books, Scope
 
 __all__ = ["Balance", "balances_at", "left_at"]

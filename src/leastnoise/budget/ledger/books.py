@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from leastnoise.budget.account import Account, Limits
 from leastnoise.budget.cost import Cost, cost_of
-from leastnoise.budget.filter import Account, Limits
 from leastnoise.budget.ledger.chain import START, Head, Row, damaged, link, read_entry
 from leastnoise.budget.ledger.record import Entry, canonical, read_cost, read_name, request_key, write_cost
 from leastnoise.errors import BudgetExceeded, LeastNoiseError, LedgerDamaged, RequestConflict, UncoveredDebit

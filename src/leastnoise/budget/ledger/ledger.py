@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from leastnoise.budget.filter import Left, Limits
+from leastnoise.budget.account import Left, Limits
 from leastnoise.budget.ledger.balance import Balance, balances_at, left_at
 from leastnoise.budget.ledger.books import VERSION
 from leastnoise.budget.ledger.chain import Row
