@@ -6,13 +6,20 @@ Texts are built from public inputs only (parameters, schema, keys). A value of a
 from __future__ import annotations
 
 __all__ = [
+    "BadBoundary",
     "BadCertificate",
     "BadChannel",
+    "BadConfiguration",
+    "BadFilter",
     "BadGraph",
     "BadLoss",
     "BadParameter",
     "BadPrior",
+    "BadRainbow",
+    "BadSource",
+    "BudgetChanged",
     "BudgetExceeded",
+    "EngineFailure",
     "ForeignProcess",
     "InfiniteGraph",
     "InsecureSource",
@@ -21,6 +28,7 @@ __all__ = [
     "LedgerMissing",
     "LedgerUnavailable",
     "MissingPackage",
+    "NoPrivateAnswer",
     "NotAMorphism",
     "NumberTooLarge",
     "OutOfBits",
@@ -29,6 +37,7 @@ __all__ = [
     "TooLarge",
     "UnboundedData",
     "UncoveredDebit",
+    "UnknownColumn",
     "UnknownEvent",
     "UnknownLabel",
 ]
@@ -90,6 +99,14 @@ class BadPrior(LeastNoiseError, ValueError):
     """A prior is not a distribution over the inputs it is meant for."""
 
 
+class BadBoundary(LeastNoiseError, ValueError):
+    """What is fixed at a boundary is no distribution, misses a region, or is not private across two that touch."""
+
+
+class BadRainbow(LeastNoiseError, ValueError):
+    """A preference is not an order of all colours, or the preferences do not fit the graph."""
+
+
 class UnknownEvent(LeastNoiseError, ValueError):
     """A privacy event is not in the vocabulary; it is never counted as free."""
 
@@ -114,12 +131,20 @@ class InfiniteGraph(LeastNoiseError, ValueError):
     """A list or a matrix over all nodes was asked of a graph that has infinitely many."""
 
 
+class NoPrivateAnswer(LeastNoiseError, ValueError):
+    """A theorem says that no private mechanism can give a useful answer of this kind; the text names it."""
+
+
 class NotAMorphism(LeastNoiseError, ValueError):
     """A map between dataset graphs takes two neighbours further apart than it may."""
 
 
 class MissingPackage(LeastNoiseError, ImportError):
     """An optional package is needed for this call and is not installed."""
+
+
+class BudgetChanged(LeastNoiseError, ValueError):
+    """A dataset was opened with another budget than it was granted; opening never changes a limit."""
 
 
 class BudgetExceeded(LeastNoiseError, PermissionError):
@@ -148,6 +173,26 @@ class RequestConflict(LeastNoiseError, ValueError):
 
 class UncoveredDebit(LeastNoiseError, LookupError):
     """No budget was granted for a dataset; what no budget covers is refused."""
+
+
+class BadSource(LeastNoiseError, ValueError):
+    """What was given as a table can't be opened as one."""
+
+
+class EngineFailure(LeastNoiseError, RuntimeError):
+    """The engine that holds the data failed; its own words may quote private values and are never passed on."""
+
+
+class BadFilter(LeastNoiseError, ValueError):
+    """A filter is not in the small language of filters, or compares values of different kinds."""
+
+
+class UnknownColumn(UnknownLabel):
+    """A column that the table does not have; the nearest name is in the text."""
+
+
+class BadConfiguration(LeastNoiseError, ValueError):
+    """A configuration file can't be read, or says something that it must not; file and key are in the text."""
 
 
 def _short(given: object) -> str:

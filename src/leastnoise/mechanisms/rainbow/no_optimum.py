@@ -1,0 +1,174 @@
+"""Is there a best mechanism at all? With any datasets fixed, a few linear programs decide it, with a witness if not.
+
+A best mechanism attains the largest possible value of every prefix sum at every dataset at once, and then it is what
+maximises their total. So maximise the total; if some prefix sum could still be larger, a mechanism with that one at its
+largest is a second one that nothing dominates, and two of those rule out a best one (Gu et al. 2024, Example 1, shows
+that this happens where boundary datasets of one region differ).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from leastnoise.errors import BadBoundary
+from leastnoise.exact.parameters import NumberLike
+from leastnoise.mechanisms.rainbow.distributions import read_distribution
+from leastnoise.mechanisms.rainbow.private_program import Entry, PrivateProgram, Solution, Term
+from leastnoise.mechanisms.rainbow.rainbow_graph import RainbowGraph
+from leastnoise.mechanisms.rainbow.rainbow_operator import Operator
+from leastnoise.mechanisms.rainbow.utility import UtilityLike, read_utility
+from leastnoise.model.channel import Channel
+from leastnoise.model.priors import PriorLike, read_prior
+
+__all__ = ["BestMechanism", "NoBestMechanism", "best_for", "find_best"]
+
+Fixed = Mapping[Hashable, Sequence[NumberLike]]
+
+
+@dataclass(frozen=True)
+class BestMechanism:
+    """It dominates every private mechanism with the same fixed datasets."""
+
+    channel: Channel
+
+
+@dataclass(frozen=True)
+class NoBestMechanism:
+    """Two private mechanisms that no private mechanism dominates: so none is best.
+
+    Attributes:
+        first: Has the largest total of all prefix sums.
+        second: Is more likely than `first` to be among the `among` best colours at `dataset`.
+        dataset: Where they disagree.
+        among: How many of the best colours.
+    """
+
+    first: Channel
+    second: Channel
+    dataset: Hashable
+    among: int
+
+
+def find_best(
+    rainbow_graph: RainbowGraph, fixed: Fixed, epsilon: NumberLike, delta: NumberLike = 0
+) -> BestMechanism | NoBestMechanism:
+    """The best mechanism with some datasets fixed, or two that rule it out.
+
+    Args:
+        rainbow_graph: A small graph: one linear program per free dataset and colour is solved exactly.
+        fixed: {dataset: its distribution, its own best colour first}.
+        epsilon: The privacy of one release.
+        delta: The same; may be zero.
+
+    Raises:
+        BadBoundary: No private mechanism has these distributions there.
+
+    >>> from leastnoise.model.graphs import cycle
+    >>> five = RainbowGraph(cycle(5), lambda n: (1, 3, 2) if n == 4 else (1, 2, 3))
+    >>> found = find_best(five, {0: [0.2, 0.1, 0.7], 3: [0.4, 0.1, 0.5]}, "ln(2)")
+    >>> type(found).__name__, found.dataset, found.among
+    ('NoBestMechanism', 2, 1)
+    """
+    task = _Task(rainbow_graph, fixed, Operator(epsilon, delta))
+    goals = task.goals()
+    total = [term for goal in goals.values() for term in goal]
+    first = task.solve(total)
+    for (place, among), goal in goals.items():
+        largest = task.value(goal, task.solve(goal))
+        if largest > task.value(goal, first):
+            task.program.equal(goal, largest)  # of those with the largest, one that nothing dominates
+            second = task.solve(total)
+            dataset = rainbow_graph.graph.nodes[place]
+            return NoBestMechanism(task.channel(first), task.channel(second), dataset, among)
+    return BestMechanism(task.channel(first))
+
+
+def best_for(
+    rainbow_graph: RainbowGraph,
+    fixed: Fixed,
+    epsilon: NumberLike,
+    delta: NumberLike = 0,
+    *,
+    utility: UtilityLike = "best colour",
+    prior: PriorLike | None = None,
+) -> Channel:
+    """The private mechanism with some datasets fixed that has the largest expected utility, whether a best one exists.
+
+    Args:
+        rainbow_graph: A small graph.
+        fixed: {dataset: its distribution, its own best colour first}; may be empty.
+        epsilon: The privacy of one release.
+        delta: The same; may be zero.
+        utility: "best colour", "rank", or what each rank is worth, best first, not increasing.
+        prior: How likely each dataset is; all alike if left out.
+
+    >>> from leastnoise.model.graphs import path
+    >>> votes = RainbowGraph(path(2), {0: ("no", "yes"), 1: ("yes", "no")})
+    >>> best_for(votes, {}, "ln(3)").row(0)
+    (Fraction(3, 4), Fraction(1, 4))
+    """
+    task = _Task(rainbow_graph, fixed, Operator(epsilon, delta))
+    worth = read_utility(utility, len(rainbow_graph.colours))
+    nodes = tuple(rainbow_graph.graph.nodes)
+    weights = [Fraction(1)] * len(nodes) if prior is None else read_prior(prior, nodes)
+    gain: list[Term] = [
+        (weight * value, entry)
+        for weight, law in zip(weights, task.laws, strict=True)
+        for value, entry in zip(worth, law, strict=True)
+    ]
+    return task.channel(task.solve(gain))
+
+
+class _Task:
+    """The program whose solutions are the private mechanisms, and each dataset's law, its own best colour first."""
+
+    def __init__(self, rainbow_graph: RainbowGraph, fixed: Fixed, operator: Operator) -> None:
+        self.rainbow_graph, self.program = rainbow_graph, PrivateProgram()
+        for dataset in fixed:
+            rainbow_graph.graph.index(dataset)
+        count = len(rainbow_graph.colours)
+        self.laws: list[list[Entry]] = []
+        for place, node in enumerate(rainbow_graph.graph.nodes):
+            law: list[Entry] = [("law", place, rank) for rank in range(count)]
+            if node in fixed:
+                law = [*read_distribution(fixed[node], f"the distribution of {node!r}", count)]
+            self.laws.append(law)
+            self.program.distribution(law)
+        for i, j in rainbow_graph.graph.edges().tolist():
+            self.program.close(self._by_colour(i), self._by_colour(j), operator)
+
+    def _by_colour(self, place: int) -> list[Entry]:
+        rainbow = self.rainbow_graph.rainbows[int(self.rainbow_graph.regions[place])]
+        law = dict(zip(rainbow, self.laws[place], strict=True))
+        return [law[colour] for colour in self.rainbow_graph.colours]
+
+    def goals(self) -> dict[tuple[int, int], list[Term]]:
+        """For each free dataset and each k below the number of colours, the prefix sum of the k best."""
+        free = [(place, law) for place, law in enumerate(self.laws) if isinstance(law[0], tuple)]
+        return {(place, k): [(1, entry) for entry in law[:k]] for place, law in free for k in range(1, len(law))}
+
+    def solve(self, goal: list[Term]) -> Solution:
+        """The private mechanism with the largest Σ coefficient·entry."""
+        found = self.program.maximise(goal)
+        if found is None:
+            raise BadBoundary(
+                "no private mechanism has these distributions at the fixed datasets",
+                given=f"{sum(not isinstance(law[0], tuple) for law in self.laws)} fixed datasets",
+                fix="fix fewer, or bring them closer together",
+            )
+        return found
+
+    def value(self, goal: list[Term], solution: Solution) -> Fraction:
+        """Σ coefficient·entry at a solution."""
+        return sum((factor * _number(entry, solution) for factor, entry in goal), start=Fraction(0))
+
+    def channel(self, solution: Solution) -> Channel:
+        """A solution as a channel from datasets to colours."""
+        rows = [[_number(entry, solution) for entry in self._by_colour(place)] for place in range(len(self.laws))]
+        return Channel(rows, tuple(self.rainbow_graph.graph.nodes), self.rainbow_graph.colours)
+
+
+def _number(entry: Entry, solution: Solution) -> Fraction:
+    return solution[entry] if isinstance(entry, tuple) else entry

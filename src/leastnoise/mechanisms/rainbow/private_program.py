@@ -1,0 +1,90 @@
+"""Linear programs over private distributions, solved exactly; a floating-point solver only says where to start."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+from leastnoise.exact.matrices import RationalMatrix
+from leastnoise.exact.programs import Infeasible, minimise
+from leastnoise.mechanisms.rainbow.rainbow_operator import Operator
+
+__all__ = ["Entry", "PrivateProgram", "Solution", "Term"]
+
+Entry: TypeAlias = Fraction | tuple[Hashable, ...]  # a number that is fixed, or the name of a variable
+Term: TypeAlias = tuple[Fraction | int, Entry]
+Solution: TypeAlias = Mapping[tuple[Hashable, ...], Fraction]
+
+_SURELY_POSITIVE = 1e-9
+
+
+class PrivateProgram:
+    """Constraints on variables of at least zero, with names; build it, then maximise as often as needed."""
+
+    def __init__(self) -> None:
+        self._columns: dict[tuple[Hashable, ...], int] = {}
+        self._rows: list[tuple[dict[int, Fraction], Fraction]] = []
+
+    def equal(self, terms: Iterable[Term], right: Fraction | int) -> None:
+        """Σ coefficient·entry = right."""
+        coefficients, constant = self._collect(terms)
+        self._rows.append((coefficients, Fraction(right) - constant))
+
+    def at_most(self, terms: Iterable[Term], right: Fraction | int) -> None:
+        """Σ coefficient·entry ≤ right."""
+        self.equal([*terms, (1, ("slack", len(self._rows)))], right)
+
+    def distribution(self, entries: Sequence[Entry]) -> None:
+        """The entries sum to one."""
+        self.equal([(1, entry) for entry in entries], 1)
+
+    def close(self, one: Sequence[Entry], other: Sequence[Entry], operator: Operator) -> None:
+        """Both are (ε, δ)-close: Σ max(0, p − λq) ≤ δ, and the other way round."""
+        for p, q in ((one, other), (other, one)):
+            if operator.delta == 0:
+                for a, b in zip(p, q, strict=True):
+                    self.at_most([(1, a), (-operator.factor, b)], 0)
+                continue
+            excess = [("excess", len(self._rows), place) for place in range(len(p))]
+            for a, b, over in zip(p, q, excess, strict=True):
+                self.at_most([(1, a), (-operator.factor, b), (-1, over)], 0)
+            self.at_most([(1, over) for over in excess], operator.delta)
+
+    def maximise(self, objective: Iterable[Term]) -> Solution | None:
+        """The value of every variable at a best point, exactly; None if the constraints contradict each other."""
+        gains, _ = self._collect(objective)
+        width = len(self._columns)
+        cost = [-gains.get(column, Fraction(0)) for column in range(width)]
+        table = [[row.get(column, Fraction(0)) for column in range(width)] for row, _ in self._rows]
+        right = [constant for _, constant in self._rows]
+        found = minimise(cost, RationalMatrix(table, width), right, _guess(cost, table, right))
+        if isinstance(found, Infeasible):
+            return None
+        return {name: found.point[column] for name, column in self._columns.items()}
+
+    def _collect(self, terms: Iterable[Term]) -> tuple[dict[int, Fraction], Fraction]:
+        coefficients: dict[int, Fraction] = {}
+        constant = Fraction(0)
+        for factor, entry in terms:
+            if isinstance(entry, tuple):
+                column = self._columns.setdefault(entry, len(self._columns))
+                coefficients[column] = coefficients.get(column, Fraction(0)) + factor
+            else:
+                constant += factor * entry
+        return coefficients, constant
+
+
+def _guess(cost: Sequence[Fraction], table: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> list[int]:
+    """Columns that a floating-point solver takes to be positive, the largest first: a place to start, no more."""
+    from scipy.optimize import linprog  # slow to import
+
+    found = linprog(
+        [float(c) for c in cost],
+        A_eq=[[float(entry) for entry in row] for row in table],
+        b_eq=[float(b) for b in right],
+        method="highs",
+    )
+    if found.x is None:
+        return []
+    return [int(j) for j in (-found.x).argsort(kind="stable") if found.x[j] > _SURELY_POSITIVE]

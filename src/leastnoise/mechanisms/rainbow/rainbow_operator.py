@@ -1,0 +1,98 @@
+"""The operator T: of all distributions that are (ε, δ)-close to a given one, the best.
+
+With prefix sums s_k of p, best colour first, and λ = e^ε:
+
+    s'_k = min{1, λ·s_k + δ, 1 − (1 − s_k − δ)/λ}
+
+T(p) is close to p both ways, dominates whatever else is, and keeps dominance; so t steps into a region T^t of the
+boundary's distribution is the best that privacy allows (docs/theory/rainbow_operator.md). Gu et al., "Generalized
+rainbow differential privacy" (2024), Theorem 4, prints min{1, min{λ·s_k, 1 − (1 − s_k)/λ} + δ}: the same where δ = 0,
+but not (ε, δ)-close for δ > 0, see docs/errata.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from leastnoise.errors import BadParameter
+from leastnoise.exact.enclosures import exp_enclosure
+from leastnoise.exact.numbers import Exact, exact_exp
+from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.mechanisms.rainbow.distributions import Distribution, from_prefix_sums, prefix_sums, read_distribution
+
+__all__ = ["Operator"]
+
+_ONE = Fraction(1)
+_LEAST_BITS = 56
+
+
+@dataclass(frozen=True, init=False)
+class Operator:
+    """T for one ε and δ, in exact rationals.
+
+    Where e^epsilon is irrational, T uses a rational just below it: never less private than asked.
+
+    Args:
+        epsilon: Zero or more.
+        delta: From zero up to, not including, one.
+        published: The operator as printed by Gu et al., for comparison; it is not private for delta > 0.
+
+    >>> T = Operator("ln(6/5)", 0.01)
+    >>> [str(p) for p in T([0.9, 0.1])], [str(p) for p in T([0.2, 0.8])]
+    (['37/40', '3/40'], ['1/4', '3/4'])
+    """
+
+    epsilon: Exact
+    delta: Fraction
+    published: bool
+
+    def __init__(self, epsilon: NumberLike, delta: NumberLike = 0, *, published: bool = False) -> None:
+        if not isinstance(published, bool):
+            raise BadParameter("published must be True or False", given=published, fix="leave it out")
+        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", at_least=0))
+        object.__setattr__(self, "delta", read_rational(delta, "delta", at_least=0, below=1))
+        object.__setattr__(self, "published", published)
+
+    @cached_property
+    def factor(self) -> Fraction:
+        """λ: e^epsilon, or a rational below it with λ − 1 right to 56 bits, however small epsilon is."""
+        bits = 64
+        while (found := exp_enclosure(self.epsilon, bits)).width * 2**_LEAST_BITS > found.lower - 1:
+            bits *= 2
+        return found.lower
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether `factor` is e^epsilon itself."""
+        return exact_exp(self.epsilon) is not None
+
+    @cached_property
+    def crossing(self) -> Fraction:
+        """The prefix sum (1 − δ)/(λ + 1), where the second bound takes over from the first."""
+        return (1 if self.published else 1 - self.delta) / (self.factor + 1)
+
+    def require_corrected(self) -> None:
+        """Refuse the published operator, where a closed form or a mechanism is asked for."""
+        if self.published:
+            raise BadParameter("this is for the corrected operator only", fix="leave out published, or use iterate")
+
+    def raise_sum(self, prefix_sum: Fraction) -> Fraction:
+        """The map s ↦ s', the most that one prefix sum can grow to in one step."""
+        growing, falling = self.factor * prefix_sum, 1 - prefix_sum
+        if self.published:
+            return min(_ONE, min(growing, 1 - falling / self.factor) + self.delta)
+        return min(_ONE, growing + self.delta, 1 - (falling - self.delta) / self.factor)
+
+    def __call__(self, distribution: Sequence[NumberLike]) -> Distribution:
+        """T(p)."""
+        return self.iterate(distribution, 1)
+
+    def iterate(self, distribution: Sequence[NumberLike], steps: NumberLike) -> Distribution:
+        """T applied step by step; `closed_form.after` gets there at once."""
+        sums = prefix_sums(read_distribution(distribution))
+        for _ in range(read_integer(steps, "steps", at_least=0)):
+            sums = tuple(map(self.raise_sum, sums))
+        return from_prefix_sums(sums)
