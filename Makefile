@@ -11,7 +11,7 @@ help:            ## show this list
 .venv/core.stamp: pyproject.toml
 	@echo "── setting up .venv"
 	test -d .venv || $(PYTHON) -m venv .venv
-	$(PIP) install --progress-bar on -e .
+	$(PIP) install --progress-bar on -e '.[plots]'
 	@touch $@
 
 .venv/dev.stamp: .venv/core.stamp
