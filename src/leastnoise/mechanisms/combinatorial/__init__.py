@@ -1,0 +1,42 @@
+"""Private answers about graphs, points and lists: cuts, facilities, covers, sorted counts."""
+
+from leastnoise.mechanisms.combinatorial.bounds import min_cut_bound, sorted_counts_bound, vertex_cover_bound
+from leastnoise.mechanisms.combinatorial.k_median import KMedian
+from leastnoise.mechanisms.combinatorial.min_cut import (
+    CutPlan,
+    EdgeWeights,
+    ExponentialCut,
+    RaisedCut,
+    ladder_reaches,
+    plan_min_cut,
+)
+from leastnoise.mechanisms.combinatorial.sorted_counts import (
+    IsotonicCounts,
+    SortedCounts,
+    SortedCountsPlan,
+    plan_sorted_counts,
+    zipf_counts,
+)
+from leastnoise.mechanisms.combinatorial.vertex_cover import PenalisedCover, VertexCoverOrder, decode, plain_cover
+
+__all__ = [
+    "CutPlan",
+    "EdgeWeights",
+    "ExponentialCut",
+    "IsotonicCounts",
+    "KMedian",
+    "PenalisedCover",
+    "RaisedCut",
+    "SortedCounts",
+    "SortedCountsPlan",
+    "VertexCoverOrder",
+    "decode",
+    "ladder_reaches",
+    "min_cut_bound",
+    "plain_cover",
+    "plan_min_cut",
+    "plan_sorted_counts",
+    "sorted_counts_bound",
+    "vertex_cover_bound",
+    "zipf_counts",
+]

@@ -1,0 +1,168 @@
+"""Random contractions: proposals for the cuts that are too many to be listed, and when to accept them.
+
+With c the minimum cut, a graph that is contracted to k nodes has total weight E_k ≥ k·c/2. Let a cut of weight W
+belong to class K = ⌈2W/c⌉, at least 2 and at most n. A trial for class K contracts random edges, each with probability
+weight/E_k, until K nodes are left, and takes one of their 2^(K−1) − 1 cuts at random. A cut survives a path of
+contractions with probability Π_{k>K} (1 − W/E_k), so it is accepted with probability
+    e^(−rate·(W − level))·(2^(K−1) − 1)·Π_{k>K} E_k/(E_k − W),
+which is at most one for the `level` of its class (see `class_levels`). Summed over all paths, every cut of the class is
+then returned with probability e^(−rate·(W − level)), exactly. Docs: docs/theory/min_cut.md.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb, floor, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leastnoise.exact.balls import Ball, below, evaluate, of_fraction, scaled_bounds
+from leastnoise.exact.floats import UNIT, exp_bounds
+from leastnoise.exact.numbers import Exact, ball_of
+from leastnoise.exact.samplers.bernoulli import ScaledBounds, coins_between
+from leastnoise.exact.samplers.uniform import uniform_integer
+from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.combinatorial.min_cut.connectivity import Matrix
+
+__all__ = ["Contractions", "acceptance", "class_levels", "class_of"]
+
+_LARGEST = 10**300
+
+
+def class_of(weight: int, least_cut: int, nodes: int) -> int:
+    """K = ⌈2W/c⌉, between 2 and n; n if the minimum cut weighs nothing.
+
+    >>> class_of(10, 10, 9), class_of(11, 10, 9), class_of(1000, 10, 9)
+    (2, 3, 9)
+    """
+    return nodes if least_cut == 0 else min(max(-(-2 * weight // least_cut), 2), nodes)
+
+
+def class_levels(nodes: int, least_cut: int, least_weight: int, rate: Exact) -> dict[int, int]:
+    """For each class with cuts of at least `least_weight`, a level with e^(−rate·level) ≥ its largest f(W).
+
+    f(W) = e^(−rate·W)·(2^(K−1) − 1)·Π_{k>K} k·c/(k·c − 2W) is log-convex, so it is largest at an end of the class. At
+    W = K·c/2 the product is C(n, K), and at W = (K − 1)·c/2 it is C(n, K)/(n − K + 1).
+
+    >>> class_levels(3, 10, 10, Fraction(1))
+    {2: 8, 3: 8}
+    """
+    levels = {}
+    for size in range(class_of(least_weight, least_cut, nodes), nodes + 1):
+        cuts = 2 ** (size - 1) - 1
+        low = Fraction(least_cut * (size - 1), 2)
+        if size == nodes:
+            ends = [(max(low, Fraction(least_weight)), Fraction(cuts))]
+        else:
+            ways = comb(nodes, size)
+            ends = [
+                (low, Fraction(cuts * ways, nodes - size + 1)),
+                (Fraction(least_cut * size, 2), Fraction(cuts * ways)),
+            ]
+            if least_weight > low:
+                double = 2 * least_weight
+                rising = prod((k * least_cut for k in range(size + 1, nodes + 1)), start=cuts)
+                falling = prod(k * least_cut - double for k in range(size + 1, nodes + 1))
+                ends[0] = (Fraction(least_weight), Fraction(rising, falling))
+        levels[size] = min(_level(weight, factor, rate) for weight, factor in ends)
+    return levels
+
+
+def _level(weight: Fraction, factor: Fraction, rate: Exact) -> int:
+    """An integer at most W − ln(factor)/rate."""
+    return floor(below(evaluate(lambda: of_fraction(weight) - of_fraction(factor).log() / ball_of(rate), 128)))
+
+
+def acceptance(
+    weight: int, size: int, level: int, totals: NDArray[np.int64], rate: Exact
+) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ScaledBounds]:
+    """The chance of accepting a cut: between two doubles, and exactly.
+
+    A quotient of two exact doubles and a product carry a rounding each, the exponent and e^x what `exp_bounds` allows.
+    """
+    cuts = 2 ** (size - 1) - 1
+    low, high = np.zeros(1), np.ones(1)
+    gap = float(rate) * (weight - level)
+    with np.errstate(over="ignore"):
+        factor = float(np.prod(totals / (totals - weight))) * float(min(cuts, _LARGEST))
+    if factor < _LARGEST and gap >= 0:
+        doubt = (2 * len(totals) + 16) * UNIT
+        least, most = exp_bounds(np.array([-gap * (1 + 4 * UNIT)]), np.array([-gap * (1 - 4 * UNIT)]))
+        low, high = least * (factor * (1 - doubt)), np.minimum(most * (factor * (1 + doubt)), 1.0)
+
+    def chance() -> Ball:
+        falling = prod(total - weight for total in totals.tolist())
+        factor = of_fraction(Fraction(prod(totals.tolist(), start=cuts), falling))
+        return ball_of(rate * (level - weight)).exp() * factor
+
+    return (low, high), lambda bits: scaled_bounds(evaluate(chance, bits + 64), bits)
+
+
+class Contractions:
+    """Trials on one graph, whose weights sum to less than 2^53 so that doubles hold them exactly.
+
+    Args:
+        matrix: The weights.
+        least_cut: The weight of its minimum cut.
+        least_weight: Lighter cuts are never returned.
+        rate: Above zero.
+    """
+
+    def __init__(self, matrix: Matrix, least_cut: int, least_weight: int, rate: Exact) -> None:
+        self._matrix, self._least_cut, self._least_weight, self._rate = matrix, least_cut, least_weight, rate
+        self._tails, self._heads = np.triu_indices(len(matrix), 1)
+        self._sums = np.cumsum(matrix[self._tails, self._heads])
+
+    def trial(self, size: int, level: int, source: Source) -> NDArray[np.bool_] | None:
+        """A cut of class `size` as a truth value for each node, False for node 0; or None if it was rejected."""
+        parts, merges = self._contract(size, source)
+        chosen = 1 + int(uniform_integer(2 ** (size - 1) - 1, source=source))
+        side = np.zeros(len(self._matrix), dtype=np.bool_)
+        for place, part in enumerate(parts[1:]):
+            side[part] = chosen >> place & 1
+        weight = int(self._matrix[side][:, ~side].sum())
+        if weight < self._least_weight or class_of(weight, self._least_cut, len(side)) != size:
+            return None
+        totals = self._totals([node for part in parts for node in part], merges)
+        bounds, exact = acceptance(weight, size, level, totals, self._rate)
+        accepted = bool(coins_between(bounds, lambda _: exact, source)[0])
+        return side ^ side[0] if accepted else None
+
+    def _contract(self, size: int, source: Source) -> tuple[list[list[int]], list[tuple[int, int, int]]]:
+        """Contract edges drawn by weight until `size` nodes are left: their members, and the merges in order.
+
+        Edges inside a node are drawn as well and skipped. A merge is the first member of the first part and the sizes
+        of both, which are next to each other when the members of all parts are written down.
+        """
+        count = len(self._matrix)
+        parts: dict[int, list[int]] = {node: [node] for node in range(count)}
+        home = list(range(count))
+        merges = []
+        while len(parts) > size:
+            drawn = np.searchsorted(self._sums, uniform_integer(int(self._sums[-1]), count, source), side="right")
+            for tail, head in zip(self._tails[drawn].tolist(), self._heads[drawn].tolist(), strict=True):
+                one, other = home[tail], home[head]
+                if one == other or len(parts) == size:
+                    continue
+                if len(parts[one]) < len(parts[other]):
+                    one, other = other, one
+                merges.append((parts[one][0], len(parts[one]), len(parts[other])))
+                for node in parts[other]:
+                    home[node] = one
+                parts[one] += parts.pop(other)
+        return list(parts.values()), merges
+
+    def _totals(self, order: list[int], merges: list[tuple[int, int, int]]) -> NDArray[np.int64]:
+        """E_n, E_(n−1), …: the total weight before each merge, from sums over rectangles of the reordered matrix."""
+        if not merges:
+            return np.zeros(0, dtype=np.int64)
+        sums = np.zeros((len(order) + 1, len(order) + 1), dtype=np.int64)
+        sums[1:, 1:] = self._matrix[np.ix_(order, order)].cumsum(axis=0).cumsum(axis=1)
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        first, width, more = np.array(merges).T
+        start = place[first]
+        middle, end = start + width, start + width + more
+        lost = sums[middle, end] - sums[start, end] - sums[middle, middle] + sums[start, middle]
+        return int(self._sums[-1]) - np.concatenate([[0], np.cumsum(lost)[:-1]])

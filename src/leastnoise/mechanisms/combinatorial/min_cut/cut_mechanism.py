@@ -1,0 +1,191 @@
+"""What private cuts have in common: public nodes, private edges, and a set of nodes for an answer.
+
+The answer of a database is the graph, in any form that `graph_input` reads. Neighbours differ in one edge, which is
+there or not; or, with weights, in the weight of one pair, by at most the stated sensitivity. A cut is released as the
+frozen set of the nodes that are not on the first node's side.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, compress, product
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leastnoise.errors import BadParameter, TooLarge
+from leastnoise.exact.arrays import Size, shape_of
+from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.numbers import Exact
+from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.exact.samplers.chances import at_chances
+from leastnoise.exact.samplers.scores import Scores
+from leastnoise.exact.sources import Source, require_secure, system_source
+from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, read_graph, read_nodes
+from leastnoise.mechanisms.combinatorial.min_cut.connectivity import Matrix
+from leastnoise.mechanisms.combinatorial.min_cut.cut_law import Progress, all_cut_weights
+from leastnoise.model.certificate import PrivacyCertificate
+from leastnoise.model.channel import Channel
+from leastnoise.model.graphs import hamming
+from leastnoise.model.mechanism import Mechanism
+from leastnoise.model.privacy import Privacy
+
+__all__ = ["Cut", "CutMechanism", "EdgeWeights", "exponential_chances", "read_cut_nodes"]
+
+Cut = frozenset[Hashable]
+
+_NEVER = Enclosure(Fraction(0), Fraction(0))
+_ENUMERABLE = 16  # nodes up to which the whole law is written down
+
+
+@dataclass(frozen=True, init=False)
+class EdgeWeights:
+    """How a weighted graph is read.
+
+    Args:
+        sensitivity: The most by which the weight of one pair of nodes differs between neighbours.
+        step: Weights count as the nearest multiple of this, halves up. The sensitivity is rounded up to a multiple, and
+            then holds for the rounded weights as well.
+        name: The edge attribute that holds the weight; for a matrix or a list its entries or third column.
+
+    >>> EdgeWeights(sensitivity="1/3", step="1/4").sensitivity
+    Fraction(1, 2)
+    """
+
+    sensitivity: Fraction
+    step: Fraction
+    name: str
+
+    def __init__(self, sensitivity: NumberLike = 1, step: NumberLike = 1, name: str = "weight") -> None:
+        unit = read_rational(step, "step", above=0)
+        most = read_rational(sensitivity, "sensitivity", above=0)
+        object.__setattr__(self, "step", unit)
+        object.__setattr__(self, "sensitivity", -(-most // unit) * unit)
+        object.__setattr__(self, "name", name)
+
+    @property
+    def steps(self) -> int:
+        """The sensitivity in steps."""
+        return int(self.sensitivity / self.step)
+
+
+class CutMechanism(Mechanism):
+    """A private cut; a subclass says how it is drawn from the matrix of weights in steps."""
+
+    epsilon: Exact
+    nodes: Sequence[Hashable]
+    weights: EdgeWeights | None
+
+    @abstractmethod
+    def sides(self, matrix: Matrix, count: int, source: Source, progress: Progress | None) -> list[NDArray[np.bool_]]:
+        """`count` independent cuts, each as a truth value for each node."""
+
+    @abstractmethod
+    def chances(self, matrix: Matrix, bits: int) -> list[Enclosure]:
+        """P(cut) for cut 1, 2, … of `all_cut_weights`."""
+
+    @property
+    def sensitivity(self) -> int:
+        """How many steps one neighbour can move the weight of a cut."""
+        return 1 if self.weights is None else self.weights.steps
+
+    @property
+    def step(self) -> Fraction:
+        """The unit of the weights."""
+        return Fraction(1) if self.weights is None else self.weights.step
+
+    def matrix(self, answer: GraphLike) -> Matrix:
+        """The weights of all pairs of nodes, in steps."""
+        name = None if self.weights is None else self.weights.name
+        return read_graph(answer, self.nodes, weight=name, step=self.step).matrix()
+
+    def draw(
+        self, answer: GraphLike, size: Size = None, source: Source | None = None, progress: Progress | None = None
+    ) -> Any:
+        """A cut of the graph; with `size` an array of independent ones.
+
+        `progress(what, times)` is called now and then. What it is told depends on the private graph, as does the time
+        it all takes: it is for whoever holds the graph. An exception raised in it ends the draw; nothing is kept.
+        """
+        matrix, shape = self.matrix(answer), shape_of(size)
+        drawn = np.empty(prod(shape), dtype=object)
+        drawn[:] = [self.named(side) for side in self.sides(matrix, len(drawn), source or system_source, progress)]
+        return drawn[0] if size is None else drawn.reshape(shape)
+
+    def release(self, answer: GraphLike, source: Source | None = None, progress: Progress | None = None) -> Any:
+        """One cut, with unpredictable noise only."""
+        return self.draw(answer, source=require_secure(source), progress=progress)
+
+    def law(self, answer: GraphLike, bits: int = 64) -> Mapping[Cut, Enclosure]:
+        """P(cut | graph) for all cuts of a small graph.
+
+        Raises:
+            TooLarge: There are too many cuts to be written down.
+        """
+        if len(self.nodes) > _ENUMERABLE:
+            raise TooLarge(
+                f"the law on all cuts is only written down for at most {_ENUMERABLE} nodes",
+                given=len(self.nodes),
+                fix="draw from it instead",
+            )
+        chances = self.chances(self.matrix(answer), bits)
+        return {self.named(_side(cut, len(self.nodes))): chance for cut, chance in enumerate(chances, start=1)}
+
+    def pmf(self, output: Hashable, answer: GraphLike, bits: int = 64) -> Enclosure:
+        """P(output | graph), for small graphs."""
+        return self.law(answer, bits).get(output, _NEVER) if isinstance(output, frozenset) else _NEVER
+
+    def weight_of(self, cut: Cut, answer: GraphLike) -> Fraction:
+        """What a cut weighs in a graph. This is private: for whoever holds the graph."""
+        side = np.array([node in cut for node in self.nodes])
+        return int(self.matrix(answer)[side][:, ~side].sum()) * self.step
+
+    def named(self, side: NDArray[np.bool_]) -> Cut:
+        """The nodes that are not on the first node's side."""
+        return frozenset(self.nodes[i] for i in np.flatnonzero(side ^ side[0]).tolist())
+
+    def certify(self) -> PrivacyCertificate:
+        """The law on all graphs with these (few) nodes, as an exact channel on the graph of neighbours."""
+        pairs = list(combinations(self.nodes, 2))
+        databases, graphs = hamming(len(pairs), 2), product((False, True), repeat=len(pairs))
+        laws = [self.law(list(compress(pairs, present))) for present in graphs]
+        if not all(p.is_exact for law in laws for p in law.values()):
+            raise BadParameter(
+                f"the law of the {self.name} is irrational at this epsilon, so no exact channel can be certified",
+                fix='choose an epsilon with rational e^epsilon, such as "ln(3)", and for a raised cut resolution=1',
+            )
+        cuts = [tuple(sorted(cut, key=self.nodes.index)) for cut in laws[0]]
+        rows = [[p.lower for p in law.values()] for law in laws]
+        return PrivacyCertificate(databases, Privacy(self.epsilon), Channel(rows, databases.nodes, cuts))
+
+
+def exponential_chances(matrix: Matrix, rate: Exact, bits: int) -> list[Enclosure]:
+    """P(cut) ∝ e^(−rate·W) for cut 1, 2, … of `all_cut_weights`."""
+    levels, places, counts = np.unique(all_cut_weights(matrix)[1:], return_inverse=True, return_counts=True)
+    scores, base = Scores(-levels.astype(np.int64), "weights"), [Fraction(count) for count in counts.tolist()]
+
+    def share(level: int) -> Enclosure:
+        together = at_chances(scores, rate, lambda chances, _: chances[level] / sum(chances), bits, base)
+        return Enclosure(together.lower / base[level], together.upper / base[level])
+
+    shares = [share(level) for level in range(len(levels))]
+    return [shares[place] for place in places.tolist()]
+
+
+def read_cut_nodes(nodes: Nodes, most: int, fix: str) -> Sequence[Hashable]:
+    """At least two public nodes, and not more than can be handled."""
+    public = read_nodes(nodes)
+    if len(public) < 2:
+        raise BadParameter("nodes must be two at least, or there is no cut", given=len(public), fix="pass nodes=2")
+    if len(public) > most:
+        raise TooLarge(f"nodes must be at most {most} here", given=len(public), fix=fix)
+    return public
+
+
+def _side(cut: int, count: int) -> NDArray[np.bool_]:
+    return np.array([False, *(bool(cut >> i & 1) for i in range(count - 1))])

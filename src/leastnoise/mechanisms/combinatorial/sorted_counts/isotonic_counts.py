@@ -1,0 +1,126 @@
+"""Sorted counts by discrete Laplace noise on each, followed by the nearest decreasing list.
+
+Sorting and cutting a histogram keeps its ℓ₁ sensitivity of one, so the noise is that of a single count. The regression
+looks at nothing else (Hay, Rastogi, Miklau and Suciu, VLDB 2010): it averages the noise away where counts are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leastnoise.errors import BadParameter
+from leastnoise.exact.arrays import Size, shape_of
+from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.numbers import Exact
+from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
+from leastnoise.exact.sources import Source, require_secure, system_source
+from leastnoise.mechanisms.combinatorial.bounds import sorted_counts_bound
+from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import read_counts
+from leastnoise.mechanisms.combinatorial.sorted_counts.isotonic import nearest_counts
+from leastnoise.mechanisms.combinatorial.sorted_counts.walk_filter import Progress
+from leastnoise.mechanisms.numeric.integer_noise import LEVEL
+from leastnoise.mechanisms.numeric.vector_laplace import VectorLaplace
+from leastnoise.model.certificate import Certificate
+from leastnoise.model.events import LaplaceNoise
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+
+__all__ = ["IsotonicCounts"]
+
+
+@dataclass(frozen=True, init=False)
+class IsotonicCounts(Mechanism):
+    """The `longest` largest counts, noisy and put in order. The answer is the list of counts, in any order.
+
+    Args:
+        epsilon: The privacy of one release, where a neighbour has one record more or less.
+        total: How many records the lower bound is stated for, at most; it does not change the law.
+        longest: How many counts are released, public; missing ones count as zero. How many distinct things occur is
+            private, so it must not be taken from the data.
+
+    >>> top = IsotonicCounts("ln(3)", total=1000, longest=3)
+    >>> top.release([520, 311, 12, 1, 1]).shape, top.error().expected
+    ((3,), Enclosure(15/4))
+    """
+
+    name: ClassVar[str] = "geometric noise with isotonic regression"
+    epsilon: Exact
+    total: int
+    longest: int
+
+    def __init__(self, epsilon: NumberLike, total: NumberLike, longest: NumberLike) -> None:
+        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "total", read_integer(total, "total", at_least=1))
+        object.__setattr__(self, "longest", read_integer(longest, "longest", at_least=1, at_most=1 << 32))
+
+    @property
+    def privacy(self) -> LaplaceNoise:
+        """epsilon, with the loss of one geometric count: a record changes one entry of the sorted list."""
+        return LaplaceNoise(self.epsilon)
+
+    @property
+    def noise(self) -> VectorLaplace:
+        """What is drawn before the regression."""
+        return VectorLaplace(self.epsilon, self.longest)
+
+    def release(self, answer: Any, source: Source | None = None, progress: Progress | None = None) -> Any:
+        """One list, with unpredictable noise only; `progress` is called with the share of the work that is done."""
+        return self.draw(answer, source=require_secure(source), progress=progress)
+
+    def draw(
+        self, answer: Any, size: Size = None, source: Source | None = None, progress: Progress | None = None
+    ) -> Any:
+        """`longest` whole counts, largest first; with `size` a list of such lists."""
+        heights, columns = read_counts(answer, self.longest)
+        true = np.repeat(heights, columns)
+        padded = np.pad(true, (0, self.longest - len(true)))
+        lists: list[NDArray[np.int64]] = []
+        for _ in range(prod(shape_of(size))):
+            noisy = self.noise.draw(padded, source=source or system_source)
+            if progress is not None:
+                progress(0.5)
+            lists.append(nearest_counts(noisy))
+            if progress is not None:
+                progress(1.0)
+        return lists[0] if size is None else lists
+
+    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:  # noqa: ARG002 - as for all mechanisms
+        """There is no formula: many noisy lists lead to the same one.
+
+        Raises:
+            BadParameter: Always.
+        """
+        raise BadParameter(
+            "the law of a list after isotonic regression has no closed form", fix="ask for that of the noise: noise.pmf"
+        )
+
+    def error(self) -> ErrorEstimate:
+        """At most what the noise alone costs, and half a unit for rounding each count; far less where counts are equal.
+
+        The regression never moves a list away from a decreasing one (Robertson, Wright and Dykstra 1988, Theorem
+        1.6.1), and rounding to whole numbers at most doubles an error, or adds ½.
+        """
+        noise = self.noise.error()
+        half = Fraction(self.longest, 2)
+        bounds = [min(2 * end, end + half) for end in (noise.expected.lower, noise.expected.upper)]
+        quantile = min(2 * noise.quantiles[LEVEL], Fraction(ceil(noise.quantiles[LEVEL] + half)))
+        return ErrorEstimate("l1", Enclosure(*bounds), {LEVEL: quantile}, attained=False)
+
+    def why(self) -> Reason:
+        """For a short list of large counts nothing is better."""
+        return Reason(
+            "on a short list of counts that lie far apart the noise of each count is the least that is private, and "
+            "the regression only lowers the error",
+            "Hay, Rastogi, Miklau and Suciu, VLDB 2010; Aldà and Simon, CSCML 2017, Theorem 3",
+            sorted_counts_bound(self.total, self.epsilon, self.longest),
+        )
+
+    def certificate(self) -> Certificate:
+        """That of the noise, which is all that sees the data."""
+        return self.noise.certificate()

@@ -1,0 +1,148 @@
+"""The shift between two borders as a Markov chain, and what 2^j steps of it do.
+
+Follow the borders of x and y side by side along the diagonals. The point of y lies k to the upper right of the point
+of x (k below zero: to the lower left), and ‖x − y‖₁ = Σ|k| over the diagonals. Where x goes right, k stays or falls by
+one; where x goes down, k stays or rises by one. So Σ_y q^‖x−y‖ is a product of matrices with entries q^|k|.
+
+Within a run k is monotone: the matrix of a step right is triangular, its powers of two come by squaring, and a step
+down is its mirror image under k ↔ −k. Shifts beyond ±width are bounded, not forgotten: two more states hold upper
+bounds of all weight below −width and above width. A step from there to there weighs at most q^(width+1), in at most two
+ways.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from itertools import accumulate
+from operator import mul
+
+import numpy as np
+
+from leastnoise.errors import TooLarge
+from leastnoise.exact.balls import Ball, evaluate, of_fraction
+from leastnoise.mechanisms.combinatorial.sorted_counts.numbers import Arithmetic, Array, Bounds, at_precision
+
+__all__ = ["ShiftChain"]
+
+
+@dataclass
+class ShiftChain:
+    """Bounds of the chain's matrices; entry k + width + 1 belongs to shift k, the first and last to all beyond.
+
+    Attributes:
+        keep: q.
+        width: Shifts −width..width have states of their own; q^width ≤ ½ is needed.
+        arithmetic: Doubles or balls.
+    """
+
+    keep: Fraction
+    width: int
+    arithmetic: Arithmetic
+    _powers: list[Bounds] = field(default_factory=list)
+
+    def power(self, exponent: int) -> Bounds:
+        """2^exponent steps right: row from, column to."""
+        while len(self._powers) <= exponent:
+            self._powers.append(self._square() if self._powers else self._step())
+        return self._powers[exponent]
+
+    def beginning(self) -> Bounds:
+        """Weights of all ways from shift 0, far up the axis, to shift k at the border's first point.
+
+        Π_{j≤k} q^j/(1 − q^j), as the walk of y stays at least one step at each of 1, …, k. The ratio r of neighbours
+        falls with k, so that all beyond width is at most r/(1 − r) times the last.
+        """
+        products = self._products()
+
+        def beyond() -> Ball:
+            ratio = self._odds(self.width + 1)
+            return products[-1] * ratio / (1 - ratio)
+
+        return self._bounds(products, evaluate(beyond, self.arithmetic.precision))
+
+    def ending(self) -> Bounds:
+        """Weights of all ways from shift k, at the border's last point, to shift 0 far along the axis.
+
+        Π_{j≤k} q^j/(1 − q^j)·q^-k, since the last point itself has been weighed; it falls with k from q^k ≤ ½ on.
+        """
+        products = self._products()
+
+        def weights() -> list[Ball]:
+            return [product / self._kept(k) for k, product in enumerate(products)]
+
+        weighed = at_precision(weights, self.arithmetic.precision)
+        return self._bounds(weighed, weighed[-1])
+
+    def closed_ending(self) -> Bounds:
+        """Shift 0 and no other."""
+        return self._bounds([Ball(1)] + [Ball(0)] * self.width, Ball(0))
+
+    def _kept(self, steps: int) -> Ball:
+        return of_fraction(self.keep) ** steps
+
+    def _odds(self, steps: int) -> Ball:
+        return self._kept(steps) / (1 - self._kept(steps))
+
+    def _products(self) -> list[Ball]:
+        def products() -> list[Ball]:
+            odds = (self._odds(j) for j in range(1, self.width + 1))
+            return list(accumulate(odds, mul, initial=Ball(1)))
+
+        return at_precision(products, self.arithmetic.precision)
+
+    def _bounds(self, weights: list[Ball], beyond: Ball) -> Bounds:
+        nothing = [Ball(0)] * (self.width + 1)
+        low, high = self.arithmetic.bounds([partial(_same, weight) for weight in [*nothing, *weights, beyond]])
+        low = low.copy()
+        low[-1] = low[0]
+        return low, high
+
+    def _step(self) -> Bounds:
+        size = 2 * self.width + 3
+        states = np.arange(1, size - 1)
+        shifts = np.abs(states - self.width - 1)
+        formulas = [partial(self._kept, steps) for steps in range(self.width + 2)]
+        matrices = []
+        for kept in self.arithmetic.bounds(formulas):
+            matrix = self.arithmetic.zeros((size, size))
+            matrix[states, states] = kept[shifts]
+            matrix[states[1:], states[:-1]] = kept[shifts[:-1]]
+            matrices.append(matrix)
+        inside, beyond = matrices
+        far = self.arithmetic.bounds([formulas[-1], lambda: 2 * formulas[-1](), formulas[-2]])[1]
+        beyond[1, 0], beyond[0, 0], beyond[-1, -2] = far
+        beyond[-1, -1] = far[1]
+        return inside, beyond
+
+    def _square(self) -> Bounds:
+        low, high = self._powers[-1]
+        with np.errstate(over="ignore"):
+            low, high = self.arithmetic.below(low, low), self.arithmetic.above(high, high)
+        if not self.arithmetic.exact_range:
+            if not np.isfinite(high).all():
+                raise TooLarge(
+                    "at this epsilon the weights leave the range of doubles",
+                    fix="choose a larger epsilon, or IsotonicCounts",
+                )
+            self._settle_diagonal(low, high, 1 << len(self._powers))
+        return low, high
+
+    def _settle_diagonal(self, low: Array, high: Array, steps: int) -> None:
+        """Staying at k for n steps weighs q^(|k|·n), computed afresh.
+
+        Without this the error of doubles would double with every square. With it, it stops growing as soon as staying
+        at k ≠ 0 weighs nothing, for staying at 0 has weight one exactly.
+        """
+        formulas = [partial(self._kept, k * steps) for k in range(self.width + 1)]
+        far = [lambda: (2 * self._kept(self.width + 1)) ** steps]
+        bottoms, tops = self.arithmetic.bounds(formulas + far)
+        bottoms[-1] = 0.0
+        shifts = np.abs(np.arange(-self.width - 1, self.width + 2))
+        np.fill_diagonal(low, bottoms[shifts])
+        np.fill_diagonal(high, tops[shifts])
+
+
+def _same(ball: Ball) -> Ball:
+    return ball

@@ -1,0 +1,6 @@
+"""Vertex covers: an order of the nodes that encodes one, or a set that may leave edges uncovered at a price."""
+
+from leastnoise.mechanisms.combinatorial.vertex_cover.cover_order import VertexCoverOrder, decode, plain_cover
+from leastnoise.mechanisms.combinatorial.vertex_cover.penalised_cover import PenalisedCover
+
+__all__ = ["PenalisedCover", "VertexCoverOrder", "decode", "plain_cover"]

@@ -1,0 +1,181 @@
+"""A vertex cover that stays private: an order of the nodes, from which whoever holds the edges reads off a cover.
+
+Algorithm 5 of Tóthmérész 2013, after Gupta, Ligett, McSherry, Roth and Talwar, SODA 2010: with l nodes left, choose one
+with probability ∝ its number of live edges + s/√l, and drop it with its edges. In the order released, every edge is
+covered by whichever of its ends comes first. A cover itself can't be released: see `plain_cover`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from math import prod
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+
+from leastnoise.errors import BadParameter, NoPrivateAnswer
+from leastnoise.exact.arrays import Size, shape_of
+from leastnoise.exact.balls import Ball, of_fraction
+from leastnoise.exact.enclosures import Enclosure, enclose
+from leastnoise.exact.numbers import Exact
+from leastnoise.exact.parameters import NumberLike, read_exact
+from leastnoise.exact.sources import Source, require_secure, system_source
+from leastnoise.mechanisms.combinatorial.bounds import vertex_cover_bound
+from leastnoise.mechanisms.combinatorial.graph_input import EdgeList, GraphLike, Nodes, read_graph, read_nodes
+from leastnoise.mechanisms.combinatorial.vertex_cover.calibration import least_noise
+from leastnoise.mechanisms.combinatorial.vertex_cover.noisy_order import Integers, Progress, noisy_order
+from leastnoise.model.certificate import Certificate
+from leastnoise.model.events import Pure
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+
+__all__ = ["VertexCoverOrder", "decode", "plain_cover"]
+
+_SMALLEST_EPSILON, _LARGEST_EPSILON = Fraction(1, 10**9), 1000  # within them doubles hold every chance
+
+
+@dataclass(frozen=True, init=False)
+class VertexCoverOrder(Mechanism):
+    """An order of the public nodes that encodes a small vertex cover. The answer is the graph.
+
+    Args:
+        epsilon: The privacy of one release, where a neighbour has one edge more or less; from 1e-9 to 1000.
+        nodes: The public nodes: labels, or how many.
+
+    >>> order = VertexCoverOrder(epsilon=1, nodes="abcd")
+    >>> star = [("a", "b"), ("a", "c"), ("a", "d")]
+    >>> released = order.release(star)
+    >>> sorted(released), set(decode(["b", "a", "c", "d"], star)) == {"a", "b"}
+    (['a', 'b', 'c', 'd'], True)
+    """
+
+    name: ClassVar[str] = "noisy order of the nodes"
+    epsilon: Exact
+    nodes: Sequence[Hashable]
+
+    def __init__(self, epsilon: NumberLike, nodes: Nodes) -> None:
+        number = read_exact(epsilon, "epsilon", at_least=_SMALLEST_EPSILON, at_most=_LARGEST_EPSILON)
+        object.__setattr__(self, "epsilon", number)
+        object.__setattr__(self, "nodes", read_nodes(nodes))
+
+    @property
+    def noise(self) -> Fraction:
+        """s, where a node of degree d has weight d + s/√l with l nodes left."""
+        return least_noise(len(self.nodes), self.epsilon)
+
+    @property
+    def privacy(self) -> Pure:
+        """Epsilon."""
+        return Pure(self.epsilon)
+
+    def release(self, answer: GraphLike, source: Source | None = None, progress: Progress | None = None) -> Any:
+        """One order, with unpredictable noise only; `progress` is called with the share of the nodes that are done."""
+        return self.draw(answer, source=require_secure(source), progress=progress)
+
+    def draw(
+        self, answer: GraphLike, size: Size = None, source: Source | None = None, progress: Progress | None = None
+    ) -> Any:
+        """An order of the nodes: an array if they are only counted, else a list of labels.
+
+        With `size` a list of orders. An exception raised by `progress` ends the work and nothing is returned.
+        """
+        edges = read_graph(answer, self.nodes)
+        ends, bits = (edges.tails, edges.heads), source or system_source
+        orders = [
+            self._named(noisy_order(len(self.nodes), *ends, self.noise, bits, progress))
+            for _ in range(prod(shape_of(size)))
+        ]
+        return orders[0] if size is None else orders
+
+    def pmf(self, output: Hashable, answer: GraphLike, bits: int = 64) -> Enclosure:
+        """P(output | answer), a product over the places of (live degree + s/√l)/(2·live edges + s√l)."""
+        order = list(output) if isinstance(output, tuple | list | np.ndarray) else []
+        places = {node: place for place, node in enumerate(self.nodes)}
+        if len(order) != len(places) or set(order) != set(places):
+            return Enclosure(Fraction(0), Fraction(0))
+        graph = read_graph(answer, self.nodes)
+        return enclose(partial(_chance, [places[node] for node in order], graph, self.noise), bits)
+
+    def error(self) -> ErrorEstimate:
+        """How many times larger than the smallest cover the decoded one is, expected, at most, on every graph.
+
+        2 + (2/n)·Σ_l s/√l ≤ 2 + 2s(2√n − 1)/n (Tóthmérész 2013, Proposition 3.7), and n − 1 if that is less.
+        """
+        count = len(self.nodes)
+
+        def ratio() -> Ball:
+            return 2 + 2 * of_fraction(self.noise) * (2 * of_fraction(count).sqrt() - 1) / count
+
+        bound, most = enclose(ratio), Fraction(max(count - 1, 1))
+        return ErrorEstimate("ratio", Enclosure(min(bound.lower, most), min(bound.upper, most)), attained=False)
+
+    def why(self) -> Reason:
+        """Within a constant factor of the best ratio that is private."""
+        return Reason(
+            "no private mechanism can release a cover of fewer than n − 1 nodes, and for orders of the nodes the ratio "
+            "2 + O(1/ε) is the best possible up to constants",
+            "Tóthmérész 2013, Propositions 3.5 to 3.7 and Theorem 4.3; Gupta et al., SODA 2010",
+            vertex_cover_bound(self.epsilon, max(len(self.nodes), 2)),
+        )
+
+    def certificate(self) -> Certificate:
+        """There is none: √l is irrational for some l.
+
+        Raises:
+            BadParameter: Always.
+        """
+        raise BadParameter(
+            f"the law of the {self.name} is irrational for every epsilon, so no exact channel can be certified",
+            fix="see the proof in docs/theory/vertex_cover.md",
+        )
+
+    def _named(self, order: Integers) -> Any:
+        return order if isinstance(self.nodes, range) else [self.nodes[place] for place in order.tolist()]
+
+
+def decode(order: Sequence[Hashable] | Integers, graph: GraphLike) -> Any:
+    """The cover that an order encodes: the nodes that come first of the two ends of some edge, in that order.
+
+    For whoever holds the edges; the result is as private as they are. It is a cover for every order and every graph.
+
+    >>> decode([2, 0, 1], [(0, 1), (1, 2)]).tolist(), decode(["x", "y"], [])
+    ([2, 0], [])
+    """
+    counted = isinstance(order, np.ndarray) or set(order) == set(range(len(order)))
+    edges = read_graph(graph, range(len(order)) if counted else order)
+    rank = np.argsort(np.asarray(order)) if counted else np.arange(len(order))
+    covers = np.zeros(len(order), dtype=np.bool_)
+    covers[np.minimum(rank[edges.tails], rank[edges.heads])] = True
+    return np.asarray(order)[covers] if counted else [order[place] for place in np.flatnonzero(covers).tolist()]
+
+
+def plain_cover(epsilon: NumberLike, nodes: Nodes) -> NoReturn:
+    """Refuse to release a vertex cover as a set of nodes, and say why.
+
+    Raises:
+        NoPrivateAnswer: Always.
+
+    >>> plain_cover(1, 100)
+    Traceback (most recent call last):
+    leastnoise.errors.NoPrivateAnswer: a private mechanism that always gives a vertex cover gives at least 99 of 100 ...
+    """
+    read_exact(epsilon, "epsilon", above=0)
+    count = len(read_nodes(nodes))
+    raise NoPrivateAnswer(
+        f"a private mechanism that always gives a vertex cover gives at least {max(count - 1, 0)} of {count} nodes: if "
+        "it ever left out two nodes, then an edge between them would turn a possible answer into an impossible one "
+        "(Tóthmérész 2013, Proposition 3.5)",
+        fix="release an order of the nodes (VertexCoverOrder), or let an uncovered edge have a price (PenalisedCover)",
+    )
+
+
+def _chance(order: list[int], graph: EdgeList, noise: Fraction) -> Ball:
+    matrix, left, chance = graph.matrix() > 0, len(order), Ball(1)
+    for place in order:
+        weight = of_fraction(noise) / of_fraction(left).sqrt()
+        chance *= (int(matrix[place].sum()) + weight) / (int(matrix.sum()) + left * weight)
+        matrix[place, :] = matrix[:, place] = False
+        left -= 1
+    return chance

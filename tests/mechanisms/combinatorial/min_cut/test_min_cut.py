@@ -1,0 +1,229 @@
+"""Private cuts as mechanisms: privacy on all neighbouring pairs of small graphs, law, error, input."""
+
+import pickle
+from fractions import Fraction
+from itertools import combinations
+
+import igraph
+import networkx
+import numpy as np
+import pytest
+import scipy.sparse
+
+from leastnoise import check
+from leastnoise.errors import BadParameter, InsecureSource, LeastNoiseError, TooLarge
+from leastnoise.exact import SeededSource
+from leastnoise.mechanisms.combinatorial.min_cut import (
+    EdgeWeights,
+    ExponentialCut,
+    RaisedCut,
+    plan_min_cut,
+)
+from leastnoise.model.certificate import Certificate
+from leastnoise.model.events import Approximate, BoundedRange, Composed, event_from_dict
+from support.statistics import fits
+
+EXACT_RAISED = {"raising_share": "2/5", "target": 4, "resolution": 1}  # ε₁ = ln 2 and ε₂ = 3·ln 2 at ε = 5·ln 2
+
+
+@pytest.mark.parametrize("nodes", [2, 3, 4, 5])
+def test_the_exponential_mechanism_over_cuts_costs_epsilon_and_not_two(nodes):
+    """On all neighbouring pairs; the textbook constant would be twice as much."""
+    certificate = ExponentialCut("ln(3)", nodes).certify()
+    assert check(certificate.channel, certificate.graph, "ln(3)")
+    if nodes == 5:
+        assert not check(certificate.channel, certificate.graph, "3/4*ln(3)")
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        RaisedCut("5*ln(2)", 3, **EXACT_RAISED),
+        RaisedCut("5*ln(2)", 4, **EXACT_RAISED),
+        RaisedCut("10*ln(2)", 4, raising_share="2/5", target=2, resolution=2),
+        RaisedCut("4*ln(3)", 4, raising_share="1/2", target=3, resolution=1),
+    ],
+    ids=lambda m: f"{m.epsilon}, {len(m.nodes)} nodes, resolution {m.raising.resolution}",
+)
+def test_raising_and_sampling_together_cost_epsilon(mechanism):
+    certificate = mechanism.certify()
+    assert check(certificate.channel, certificate.graph, mechanism.epsilon)
+    assert not check(certificate.channel, certificate.graph, mechanism.second_epsilon / 2)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_weights_of_any_sensitivity_cost_epsilon(steps):
+    """All weights 0..3 in steps of one half on three nodes; neighbours differ by the sensitivity at most."""
+    mechanism = ExponentialCut("6*ln(2)", 3, EdgeWeights(Fraction(steps, 2), "1/2"))
+    graphs = [(a, b, c) for a in range(4) for b in range(4) for c in range(4)]
+    pairs = list(combinations(range(3), 2))
+    laws = {g: mechanism.law([(*pair, Fraction(w, 2)) for pair, w in zip(pairs, g, strict=True)]) for g in graphs}
+    worst = 0
+    for one in graphs:
+        for place in range(3):
+            for more in range(1, steps + 1):
+                other = tuple(w + more * (i == place) for i, w in enumerate(one))
+                if other in laws:
+                    ratios = [laws[one][cut].lower / laws[other][cut].lower for cut in laws[one]]
+                    worst = max(worst, *ratios, *(1 / ratio for ratio in ratios))
+    assert 8 < worst <= 64
+
+
+def test_rounding_keeps_neighbours_within_the_sensitivity():
+    mechanism = ExponentialCut(1, 2, EdgeWeights(sensitivity="0.3", step="1/4"))
+    assert mechanism.weights.sensitivity == Fraction(1, 2)
+    for low in (0, 0.1, 0.124, 0.125, 0.37, 0.375):
+        near, far = (mechanism.matrix([(0, 1, w)])[0, 1] for w in (low, low + 0.3))
+        assert 0 <= far - near <= mechanism.sensitivity
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [ExponentialCut("ln(3)", 5), RaisedCut("5*ln(2)", 5, **EXACT_RAISED), RaisedCut(3, 5, target=6)],
+    ids=lambda m: m.name,
+)
+class TestPrivateCuts:
+    """What both mechanisms promise."""
+
+    GRAPH = ((0, 1), (0, 2), (1, 2), (2, 3), (3, 4))
+
+    def test_the_law_sums_to_one(self, mechanism):
+        law = mechanism.law(self.GRAPH)
+        assert len(law) == 15
+        assert sum(p.lower for p in law.values()) <= 1 <= sum(p.upper for p in law.values())
+        assert sum(p.width for p in law.values()) < Fraction(1, 2**40)
+
+    def test_draws_follow_the_law(self, mechanism):
+        law = sorted(mechanism.law(self.GRAPH).items(), key=lambda item: item[1].lower)
+        places = {cut: place for place, (cut, _) in enumerate(law)}
+        sums = np.cumsum([float(p) for _, p in law])
+        drawn = mechanism.draw(self.GRAPH, size=2000, source=SeededSource(4))
+        samples = np.array([places[cut] for cut in drawn])
+        assert fits(samples, lambda place: sums[place], 0, len(law) - 2)
+        flat = np.cumsum(np.full(len(law), 1 / len(law)))
+        assert not fits(samples, lambda place: flat[place], 0, len(law) - 2)
+
+    def test_the_error_bounds_hold(self, mechanism):
+        error = mechanism.error()
+        for graph in (self.GRAPH, [], list(combinations(range(5), 2))):
+            law = mechanism.law(graph)
+            weights = {cut: mechanism.weight_of(cut, graph) for cut in law}
+            least = min(weights.values())
+            assert sum(p.lower * (weights[cut] - least) for cut, p in law.items()) <= error.expected.upper
+            for level, extra in error.quantiles.items():
+                assert sum(p.upper for cut, p in law.items() if weights[cut] - least <= extra) >= level
+        assert mechanism.why().lower_bound.lower <= error.expected.upper
+
+    def test_a_copy_is_the_same_and_the_event_is_readable(self, mechanism):
+        assert pickle.loads(pickle.dumps(mechanism)) == mechanism  # noqa: S301 - our own bytes
+        assert event_from_dict(mechanism.privacy.to_dict()) == mechanism.privacy
+
+    def test_predictable_noise_is_refused(self, mechanism):
+        with pytest.raises(InsecureSource):
+            mechanism.release(self.GRAPH, source=SeededSource(1))
+        assert 0 not in mechanism.release(self.GRAPH)
+
+    @pytest.mark.parametrize("bad", [[(0, 777)], [(0, 1, 777)], [("777", 1)], 777, [(0,)], scipy.sparse.eye_array(777)])
+    def test_a_bad_graph_is_refused_without_showing_it(self, mechanism, bad):
+        with pytest.raises(LeastNoiseError) as caught:
+            mechanism.release(bad)
+        assert "777" not in f"{caught.value} {caught.value.__context__}"
+
+
+def test_certificates_pass_the_checker():
+    for mechanism in (ExponentialCut("ln(2)", 20), RaisedCut("5*ln(2)", 50, **EXACT_RAISED)):
+        certificate = mechanism.certificate()
+        assert check(certificate)
+        assert Certificate.from_json(certificate.to_json()) == certificate
+    for mechanism in (ExponentialCut(1, 4), RaisedCut("5*ln(2)", 4)):
+        with pytest.raises(BadParameter, match="irrational"):
+            mechanism.certificate()
+
+
+def test_delta_widens_the_claim_and_the_enclosures():
+    exact, loose = RaisedCut(3, 4, target=5), RaisedCut(3, 4, "1e-6", target=5)
+    assert exact.privacy == Composed((BoundedRange("6/5"), BoundedRange("9/5")))
+    assert loose.privacy == Approximate(3, "1e-6")
+    assert loose.negligible * (1 + Fraction(21)) >= Fraction(1, 10**6) >= loose.negligible * (1 + Fraction(20))
+    assert loose.why().lower_bound is None
+    for cut, chance in loose.law([(0, 1)]).items():
+        assert exact.pmf(cut, [(0, 1)]).lower in chance
+    assert loose.release([(0, 1)])
+
+
+def test_all_forms_of_a_graph_are_read_alike():
+    graph = networkx.les_miserables_graph()
+    places = {name: place for place, name in enumerate(graph)}
+    pairs = np.array([(places[a], places[b]) for a, b in graph.edges])
+    mechanism = RaisedCut(2, graph.nodes)
+    by_number = RaisedCut(2, len(places))
+    first = mechanism.matrix(graph)
+    named = igraph.Graph.TupleList(graph.edges)
+    sparse = scipy.sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(77, 77))
+    assert (first == mechanism.matrix(named)).all()
+    assert (first == mechanism.matrix(list(graph.edges))).all()
+    assert (first == by_number.matrix(sparse)).all()
+    assert (first == by_number.matrix(pairs)).all()
+
+
+def test_a_clear_cut_is_found():
+    """Two cliques of 40 with two edges between them: no other cut is below 39."""
+    graph = networkx.barbell_graph(40, 0)
+    graph.add_edge(0, 79)
+    mechanism = RaisedCut(6, 80, target=30)
+    hits = [mechanism.weight_of(cut, graph) == 2 for cut in mechanism.draw(graph, size=20, source=SeededSource(3))]
+    assert sum(hits) >= 15
+
+
+def test_real_graphs_are_cut_within_the_bound():
+    for graph in (networkx.karate_club_graph(), networkx.grid_2d_graph(12, 12)):
+        plan = plan_min_cut(graph.nodes, 2)
+        cut = plan.mechanism.release(graph)
+        assert 0 < len(cut) < len(graph)
+        assert plan.mechanism.weight_of(cut, graph) <= 2 + 2 * plan.mechanism.error().quantiles[Fraction(19, 20)]
+
+
+def test_the_plan_goes_by_public_numbers():
+    small, large = plan_min_cut(26, 1), plan_min_cut(27, 1, "1e-9")
+    assert isinstance(small.mechanism, ExponentialCut)
+    assert isinstance(large.mechanism, RaisedCut)
+    assert large.mechanism.delta == Fraction(1, 10**9)
+    assert large.lower_bound is None
+    assert not large.ladder_reaches
+    assert "fractions" in large.reason
+    assert small.lower_bound.lower <= small.expected_extra.upper
+
+
+def test_twice_the_weight_is_twice_the_error():
+    for make in (ExponentialCut, RaisedCut):
+        one = make(1, 20, weights=EdgeWeights())
+        two = make(1, 20, weights=EdgeWeights(2, 2))
+        assert two.error().expected.upper == 2 * one.error().expected.upper
+        assert two.why().lower_bound.upper == 2 * one.why().lower_bound.upper
+
+
+@pytest.mark.parametrize(
+    ("make", "parameters", "name"),
+    [
+        (ExponentialCut, {"epsilon": 0, "nodes": 3}, "epsilon"),
+        (ExponentialCut, {"epsilon": 1, "nodes": 1}, "nodes"),
+        (ExponentialCut, {"epsilon": 1, "nodes": 27}, "nodes"),
+        (ExponentialCut, {"epsilon": 1, "nodes": "aa"}, "nodes"),
+        (RaisedCut, {"epsilon": 1, "nodes": 10**6}, "nodes"),
+        (RaisedCut, {"epsilon": 1, "nodes": 9, "delta": 1}, "delta"),
+        (RaisedCut, {"epsilon": 1, "nodes": 9, "raising_share": 1}, "raising_share"),
+        (RaisedCut, {"epsilon": 1, "nodes": 9, "target": 0}, "target"),
+        (RaisedCut, {"epsilon": 1, "nodes": 9, "resolution": 0.5}, "resolution"),
+        (EdgeWeights, {"sensitivity": 0}, "sensitivity"),
+        (EdgeWeights, {"step": -1}, "step"),
+    ],
+)
+def test_bad_parameters_are_refused_by_name(make, parameters, name):
+    with pytest.raises(LeastNoiseError, match=name):
+        make(**parameters)
+
+
+def test_a_large_law_is_not_written_down():
+    with pytest.raises(TooLarge, match="draw"):
+        RaisedCut(1, 30).law([])
+    assert RaisedCut(1, 5).pmf("no cut", []).upper == 0

@@ -1,0 +1,217 @@
+"""The exponential mechanism over sorted lists: its law, its sampler at every level, its errors, bad input."""
+
+from fractions import Fraction
+from math import exp, log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leastnoise.errors import BadParameter, TooLarge
+from leastnoise.exact import SeededSource
+from leastnoise.mechanisms.combinatorial.sorted_counts import SortedCounts, zipf_counts
+from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import (
+    Turns,
+    border_of,
+    distance,
+    read_counts,
+    turned,
+)
+from leastnoise.mechanisms.combinatorial.sorted_counts.partition_weights import expected_distance, normaliser
+from leastnoise.mechanisms.combinatorial.sorted_counts.walk_sampler import WalkSampler
+from leastnoise.model.graphs import from_edges
+from mechanisms.combinatorial.sorted_counts.partitions import l1, up_to
+from mechanisms.conformance import Case, Conformance
+from support.statistics import fits
+
+SMALL = up_to(4)
+COUNTS = st.lists(st.integers(0, 12), max_size=8)
+
+
+def case(epsilon, answers, outputs, *, top=None, bounded_range=False):
+    return Case(
+        SortedCounts,
+        {"epsilon": epsilon, "total": 4, "top": top, "bounded_range": bounded_range},
+        answers=answers,
+        graph=from_edges([(x, y) for x in answers for y in answers if sum(x) < sum(y) and l1(x, y) == 1], answers),
+        outputs=outputs,
+        complete=False,
+        tight=False,  # q has 32 digits only; that the formula is tight is tested in test_calibration
+        samples=1500,
+        bad_parameters={
+            "epsilon": [0, -1, "one", 101, float("nan"), None, True],
+            "total": [0, -1, 1.5, "x"],
+            "top": [0, -1, 2.5],
+            "bounded_range": [1, "yes"],
+        },
+        bad_answers=[[12345, -6789], [1234.5], ["12345"], [[1234, 5678], [1, 2]], 12345, [1 << 61, 98765]],
+    )
+
+
+def pairs(total):
+    """The two largest counts, with zeros."""
+    return [(*counts, 0, 0)[:2] for counts in up_to(total) if len(counts) <= 2]
+
+
+CASES = [
+    case(2, SMALL, up_to(7)),
+    case("2*ln(3)", SMALL, up_to(6), bounded_range=True),
+    case(2, pairs(4), pairs(9), top=2),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+class TestSortedCounts(Conformance):
+    """Pure, of bounded range, and the two largest counts only."""
+
+
+@pytest.mark.parametrize("counts", [(), (1,), (3, 1), (2, 2, 1), (5,)], ids=str)
+def test_the_normaliser_is_the_sum_over_all_lists(counts):
+    keep, lists = Fraction(1, 4), up_to(22)
+    total = sum(keep ** l1(counts, other) for other in lists)
+    found = normaliser(border_of(*read_counts(list(counts))), keep, closed=False)
+    # Of lists with n > 22 records there are fewer than 2^n, each at a distance of at least n − 5.
+    rest = Fraction(1, 2) ** 23 * 2 / keep**5
+    assert total <= found.upper
+    assert found.lower <= total + rest
+
+
+def test_a_walk_through_single_steps_agrees_with_powers_of_two():
+    """The same sum by one matrix per step of the border, without runs."""
+    counts, keep = [9, 9, 4, 4, 4, 1], 0.6
+    steps = "".join("R" * times + "D" * drop for times, drop in [(2, 5), (3, 3), (1, 1)])
+    width = 60
+    shifts = np.arange(-width, width + 1)
+    f = np.array([np.prod([keep**j / (1 - keep**j) for j in range(1, k + 1)]) if k >= 0 else 0.0 for k in shifts])
+    for step in steps:
+        moved = np.append(0.0, f[:-1]) if step == "D" else np.append(f[1:], 0.0)
+        f = (f + moved) * keep ** np.abs(shifts)
+    total = sum(f[k + width] * np.prod([keep**j / (1 - keep**j) for j in range(1, k + 1)]) / keep**k for k in range(40))
+    found = normaliser(border_of(*read_counts(counts)), Fraction(3, 5), closed=False)
+    assert float(found) == pytest.approx(total, rel=1e-9)
+
+
+def draws(counts, keep, number, *, width=None, seed=5):
+    border = border_of(*read_counts(list(counts)))
+    sampler = WalkSampler(border, keep, width=width)
+    source = SeededSource(seed)
+    return [tuple(np.repeat(*turned(border, sampler.draw(source))).tolist()) for _ in range(number)], sampler
+
+
+def law_of(counts, keep, outputs):
+    z = normaliser(border_of(*read_counts(list(counts))), keep, closed=False)
+    return np.cumsum([float(keep ** l1(counts, y) / z.upper) for y in outputs])
+
+
+def test_a_narrow_band_is_widened_and_the_law_stays_exact():
+    """With a band of one shift nearly every draw needs wider bands and balls; with a wrong q the test would notice."""
+    counts, keep, outputs = (4, 1), Fraction(2, 5), up_to(10)
+    places = {y: i for i, y in enumerate(outputs)}
+    drawn, sampler = draws(counts, keep, 1200, width=1)
+    assert len(sampler._levels) > 1
+    cells = [places.get(y, len(outputs)) for y in drawn]
+    sums, wrong = law_of(counts, keep, outputs), law_of(counts, Fraction(1, 2), outputs)
+    assert fits(cells, lambda i: sums[i], 0, len(outputs) - 1)
+    assert not fits(cells, lambda i: wrong[i], 0, len(outputs) - 1)
+
+
+def test_long_runs_have_the_expected_error():
+    """Runs of thousands of steps go through powers of two and halving: the mean distance is the derivative of ln Z."""
+    counts = [5000] * 3 + [700] * 40 + [1] * 3000
+    mechanism = SortedCounts(1, 100_000)
+    drawn = mechanism.draw(counts, size=400, source=SeededSource(2))
+    distances = np.array([distance(read_counts(counts), read_counts(y)) for y in drawn])
+    expected = mechanism.error_at(counts)
+    assert expected.width < expected.lower / 500
+    margin = 5 * distances.std() / 20
+    assert expected.lower - margin < distances.mean() < expected.upper + margin
+    other = SortedCounts("1/2", 100_000).error_at(counts)
+    assert other.lower > distances.mean() + margin
+
+
+def test_the_expected_distance_is_that_of_the_law():
+    counts, keep = (3, 1), Fraction(1, 4)
+    weights = {y: float(keep) ** l1(counts, y) for y in up_to(20)}
+    mean = sum(w * l1(counts, y) for y, w in weights.items()) / sum(weights.values())
+    found = expected_distance(border_of(*read_counts(list(counts))), keep, closed=False)
+    assert float(found.lower) - 1e-4 <= mean <= float(found.upper) + 1e-4
+
+
+@given(COUNTS, COUNTS)
+def test_distance_and_reading_agree_with_the_definition(one, other):
+    lists = [tuple(sorted((c for c in counts if c), reverse=True)) for counts in (one, other)]
+    assert distance(read_counts(one), read_counts(other)) == l1(*lists)
+    assert tuple(np.repeat(*read_counts(one)).tolist()) == lists[0]
+    assert tuple(np.repeat(*read_counts(dict(enumerate(one)), 3)).tolist()) == lists[0][:3]
+
+
+@settings(max_examples=30, deadline=None)
+@given(COUNTS, st.integers(0, 2**20))
+def test_what_is_drawn_is_a_sorted_list(counts, seed):
+    full = SortedCounts("1/3", 100).draw(counts, source=SeededSource(seed))
+    top = SortedCounts("1/3", 100, top=3).draw(counts, source=SeededSource(seed))
+    assert (full > 0).all()
+    assert (top >= 0).all()
+    assert len(top) == 3
+    assert all((np.diff(y) <= 0).all() for y in (full, top))
+
+
+def test_no_turn_gives_the_list_itself():
+    border = border_of(*read_counts([7, 7, 2]))
+    assert np.repeat(*turned(border, Turns(np.empty(0, dtype=np.int64)))).tolist() == [7, 7, 2]
+
+
+def test_the_bound_for_all_lists_is_above_what_lists_have():
+    mechanism = SortedCounts(1, 1000)
+    lists = [zipf_counts(1000), [1000], [1] * 1000, [40, *range(43, 0, -1)]]
+    bound = mechanism.error().expected.upper
+    assert all(mechanism.error_at(counts).upper < bound for counts in lists)
+    assert mechanism.why().lower_bound.upper < bound
+
+
+def test_the_quantile_holds_on_a_staircase():
+    counts, mechanism = list(range(44, 0, -1)), SortedCounts(2, 1000)
+    limit = mechanism.error().quantiles[Fraction(19, 20)]
+    drawn = mechanism.draw(counts, size=50, source=SeededSource(3))
+    assert all(distance(read_counts(counts), read_counts(y)) <= limit for y in drawn)
+
+
+def test_progress_is_told_and_an_interruption_returns_nothing():
+    told = []
+    SortedCounts(1, 10**5).release(zipf_counts(10**5), progress=told.append)
+    assert told == sorted(told)
+    assert 0 <= told[0] < told[-1] <= 1
+
+    def stop(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        SortedCounts(1, 10**5).release(zipf_counts(10**5), progress=stop)
+
+
+def test_an_epsilon_too_small_for_the_sampler_is_refused_before_the_data_matter():
+    with pytest.raises(TooLarge, match="epsilon"):
+        SortedCounts(0.001, 10).draw([3, 1])
+
+
+def test_a_huge_epsilon_gives_the_list_itself():
+    assert SortedCounts(100, 10).draw([3, 1, 1]).tolist() == [3, 1, 1]
+
+
+def test_a_list_of_too_many_records_is_refused():
+    with pytest.raises(TooLarge, match="2\\^60"):
+        SortedCounts(1, 10).draw(np.array([1 << 60, 5]))
+
+
+def test_a_law_without_certificate_says_so():
+    with pytest.raises(BadParameter, match="irrational"):
+        SortedCounts("ln(3)", 10).certificate()
+
+
+def test_the_tight_weights_lower_the_error():
+    counts = zipf_counts(10**5)
+    tight, plain = SortedCounts(2, 10**5), SortedCounts(2, 10**5, bounded_range=True)
+    assert tight.error_at(counts).upper < Fraction(3, 4) * plain.error_at(counts).lower
+    assert -log(tight.keep) > 1.7
+    assert float(plain.keep) == pytest.approx(exp(-1))
