@@ -1,1 +1,27 @@
-"""Floor 3: tables in their engines, contribution bounds, queries."""
+"""Floor 3: tables in their engines, contribution bounds, queries. Answers here are exact and not yet private."""
+
+from leastnoise.data.axes import Axis, BinAxis, KeyAxis
+from leastnoise.data.columns import Column, Kind
+from leastnoise.data.contribution import Contribution
+from leastnoise.data.measures import CountRows, CountUnits, Measure, SumOf
+from leastnoise.data.predicates import Predicate, col, parse
+from leastnoise.data.sources import open_table
+from leastnoise.data.table import Table
+
+__all__ = [
+    "Axis",
+    "BinAxis",
+    "Column",
+    "Contribution",
+    "CountRows",
+    "CountUnits",
+    "KeyAxis",
+    "Kind",
+    "Measure",
+    "Predicate",
+    "SumOf",
+    "Table",
+    "col",
+    "open_table",
+    "parse",
+]

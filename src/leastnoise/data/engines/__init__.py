@@ -1,0 +1,1 @@
+"""One file per engine: how it is opened, locked down, asked about its columns, and made to run a query."""

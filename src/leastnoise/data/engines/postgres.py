@@ -1,0 +1,99 @@
+"""Postgres: each query on a connection of its own, in a read-only transaction with one snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from leastnoise.data.columns import Column, Kind
+from leastnoise.data.dialects import POSTGRES
+from leastnoise.data.table import Table, engine_failure
+from leastnoise.errors import BadSource, MissingPackage
+
+if TYPE_CHECKING:
+    import psycopg
+
+__all__ = ["PostgresTable"]
+
+_KINDS = {
+    **dict.fromkeys(("int2", "int4", "int8"), Kind.INTEGER),
+    **dict.fromkeys(("float4", "float8"), Kind.REAL),
+    **dict.fromkeys(("text", "varchar", "bpchar", "name", "uuid"), Kind.TEXT),
+    **dict.fromkeys(("timestamp", "timestamptz"), Kind.TIMESTAMP),
+    "numeric": Kind.DECIMAL,
+    "bool": Kind.BOOLEAN,
+    "date": Kind.DATE,
+}
+_TYPES = "SELECT oid, typname, typtype = 'e' FROM pg_catalog.pg_type"
+
+
+class PostgresTable(Table):
+    """A table or view in Postgres.
+
+    Args:
+        address: "postgresql://…", as libpq reads it.
+        parts: The table's name, with its schema first if it has one.
+
+    Raises:
+        BadSource: No connection, or no such table.
+    """
+
+    dialect = POSTGRES
+
+    def __init__(self, address: str, parts: Sequence[str]) -> None:
+        self._address = address
+        source = ".".join(map(self.dialect.quote, parts))
+        columns = None
+        try:
+            with self._connect() as connection:
+                columns = _columns(connection, source)
+        except MissingPackage:
+            raise
+        except Exception:
+            columns = None
+        if columns is None:  # outside of `except`: the driver's words may quote the password
+            raise BadSource(
+                "Postgres does not answer, or has no such table that this user may read",
+                given=".".join(parts),
+                fix="see the address, the rights of the user and the table's name: table='schema.table'",
+            )
+        place = urlsplit(address)
+        super().__init__(f"postgresql:{place.path}/{'.'.join(parts)}", columns, source)
+
+    def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
+        try:
+            import psycopg
+        except ImportError:
+            raise MissingPackage("psycopg is not installed", fix="pip install 'leastnoise[postgres]'") from None
+        connection = psycopg.connect(self._address, connect_timeout=10)
+        connection.read_only = True
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        connection.execute("SET LOCAL datestyle = 'ISO'")
+        return connection
+
+    def _execute(self, text: str, values: list[object]) -> Sequence[Sequence[Any]]:
+        if not self._address:
+            raise engine_failure()
+        with self._connect() as connection:
+            cursor = connection.execute(text, values)
+            width = len(cursor.description or ())
+            rows = cursor.fetchall()
+        return list(zip(*rows, strict=True)) if rows else [()] * width
+
+    def close(self) -> None:
+        """Forget the address."""
+        self._address = ""
+
+
+def _columns(connection: psycopg.Connection[tuple[Any, ...]], source: str) -> list[Column]:
+    types = {oid: (name, enumeration) for oid, name, enumeration in connection.execute(_TYPES).fetchall()}
+    described = connection.execute(f"TABLE {source} LIMIT 0".encode()).description
+    found = []
+    for column in described or ():
+        name, enumeration = types[column.type_code]
+        kind = Kind.TEXT if enumeration else _KINDS.get(name, Kind.OTHER)
+        fixed = kind is Kind.DECIMAL and column.precision is not None and (column.scale or 0) >= 0
+        digits = (column.precision, column.scale or 0) if fixed else (None, None)
+        found.append(Column(column.name, kind, name, zoned=name == "timestamptz", precision=digits[0], scale=digits[1]))
+    return found

@@ -1,0 +1,98 @@
+"""Where a row lies on public axes: a join with the listed keys, or comparisons with the edges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from leastnoise.data.axes import Axis, BinAxis, KeyAxis, key_text
+from leastnoise.data.columns import Column, Kind
+from leastnoise.data.dialects import Dialect
+from leastnoise.data.fragments import Fragment, select, sql
+from leastnoise.data.thresholds import Thresholds
+from leastnoise.errors import BadParameter, TooLarge
+
+__all__ = ["Cells", "cells_of"]
+
+_MOST_CELLS = 1 << 31
+_LONG = 1 << 62
+
+
+@dataclass(frozen=True)
+class Cells:
+    """How the cells of some axes are numbered, 0, 1, …, as in NumPy's C order; NULL outside of the axes."""
+
+    joins: Fragment
+    joined: tuple[str, ...]  # the aliases in the joins
+    expression: str
+    shape: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return prod(self.shape)
+
+
+def cells_of(axes: Sequence[Axis], columns: Mapping[str, Column], dialect: Dialect, table: str) -> Cells:
+    """The cells of the axes, for rows of the relation `table` of plain columns.
+
+    Raises:
+        BadParameter: A key or an edge does not fit its column.
+        TooLarge: More than 2^31 cells.
+    """
+    shape = tuple(len(axis) for axis in axes)
+    if prod(shape) > _MOST_CELLS:
+        raise TooLarge("the axes have more than 2^31 cells together", given=shape, fix="take fewer or shorter axes")
+    joins, joined, terms = sql(""), list[str](), [dialect.number(0)]
+    for number, axis in enumerate(axes):
+        column, stride = columns[axis.column], prod(shape[number + 1 :])
+        value = f"{table}.{dialect.quote(axis.column)}"
+        if isinstance(axis, KeyAxis) and column.kind is Kind.INTEGER and (run := _run_of(axis)):
+            place = _run_place(run, value, dialect)
+        elif isinstance(axis, KeyAxis):
+            join, place = _key_place(axis, column, value, f"axis{number}", dialect)
+            joins, joined = joins + join, [*joined, f"axis{number}"]
+        else:
+            place = _bin_place(axis, column, value, dialect)
+        terms.append(f"{place} * {dialect.number(stride)}")
+    return Cells(joins, tuple(joined), " + ".join(terms), shape)
+
+
+def _run_of(axis: KeyAxis) -> range | None:
+    """The keys as consecutive whole numbers of 64 bits in order, if they are; they need no join."""
+    first, count = axis.keys[0], len(axis.keys)
+    if type(first) is not int or not -_LONG <= first < _LONG - count:
+        return None
+    run = range(first, first + count)
+    return run if all(type(key) is int and key == number for key, number in zip(axis.keys, run, strict=True)) else None
+
+
+def _run_place(run: range, value: str, dialect: Dialect) -> str:
+    first, last = dialect.number(run[0]), dialect.number(run[-1])
+    return f"CASE WHEN {value} BETWEEN {first} AND {last} THEN CAST({value} - {first} AS {dialect.long}) END"
+
+
+def _key_place(axis: KeyAxis, column: Column, value: str, alias: str, dialect: Dialect) -> tuple[Fragment, str]:
+    found = {key: key_text(key, column) for key in axis.keys if key is not None}
+    if len({text for text in found.values() if text is not None}) < sum(text is not None for text in found.values()):
+        raise BadParameter(f"two keys of {axis.column!r} are the same in the column", fix="list each key once")
+    places = {
+        text: place for place, key in enumerate(axis.keys) if key is not None and (text := found[key]) is not None
+    }
+    hole = axis.keys.index(None) if None in axis.keys else None
+    key = f"CAST(key AS {dialect.plain_type(column)})"
+    if column.kind is Kind.TEXT:
+        key = f"{key} COLLATE {dialect.binary_collation}"
+    listed = select(f"{key} AS key, CAST(place AS {dialect.long}) AS place", dialect.listed(places), "texts")
+    kind = " JOIN (" if hole is None else " LEFT JOIN ("
+    join = kind + listed + f") AS {alias} ON {value} = {alias}.key"
+    if hole is None:
+        return join, f"{alias}.place"
+    return join, f"CASE WHEN {dialect.missing(value, column)} THEN {dialect.number(hole)} ELSE {alias}.place END"
+
+
+def _bin_place(axis: BinAxis, column: Column, value: str, dialect: Dialect) -> str:
+    edges = Thresholds(axis.edges[:-1], column, value, dialect)
+    inside = f"NOT {dialect.missing(value, column)} AND {edges.reached(0)} AND {edges.at_most(axis.edges[-1])}"
+    return f"CASE WHEN {inside} THEN {edges.count_reached()} - {dialect.number(1)} END"

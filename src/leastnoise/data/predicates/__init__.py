@@ -1,0 +1,22 @@
+"""Filters: a small, safe language of conditions on one row, as text or built in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from leastnoise.data.columns import Kind
+from leastnoise.data.predicates.building import Value, col
+from leastnoise.data.predicates.grammar import parse
+from leastnoise.data.predicates.tree import Predicate
+from leastnoise.errors import BadFilter
+
+__all__ = ["Predicate", "Value", "col", "parse", "read_filter"]
+
+
+def read_filter(where: str | Predicate | None, columns: Mapping[str, Kind]) -> Predicate | None:
+    """A filter given as text or as a predicate, checked against the schema; None stays None: every row."""
+    if where is None:
+        return None
+    if isinstance(where, Value):
+        raise BadFilter("a column alone is no filter", given=repr(where), fix="compare it, or use .is_true()")
+    return where.typed(columns) if isinstance(where, Predicate) else parse(where, columns)

@@ -1,0 +1,29 @@
+"""Real engines for the data room's tests: each is started once."""
+
+import pytest
+
+from support.postgres import postgres_server
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """The address of a Postgres server."""
+    with postgres_server() as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A local Spark session."""
+    sql = pytest.importorskip("pyspark.sql", reason="the package pyspark is not installed")
+    session = (
+        sql.SparkSession.builder.master("local[1]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "1")
+        .config("spark.sql.adaptive.enabled", "false")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.log.level", "OFF")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()

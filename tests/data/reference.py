@@ -1,0 +1,115 @@
+"""What the queries mean, in plain Python: the answer that every engine must give, for given picks of the units."""
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from fractions import Fraction
+from itertools import pairwise, product
+from math import floor, isnan
+
+import numpy as np
+
+from leastnoise.data import CountRows, CountUnits, KeyAxis, Kind
+
+
+def missing(value):
+    return value is None or (isinstance(value, float) and isnan(value))
+
+
+def exact(number, kind):
+    """A public number as the column is compared with it."""
+    return float(number) if kind is Kind.REAL else number
+
+
+def steps(measure, value, kind):
+    """q, as the docstring of SumOf says it."""
+    least, most = measure.steps
+    if kind is Kind.REAL:
+        clamped = min(max(value, float(measure.low)), float(measure.high))
+        quotient = clamped * float(measure.step.denominator) / float(measure.step.numerator)
+        q = floor(quotient + 0.5)
+    else:
+        q = floor(min(max(Fraction(value), measure.low), measure.high) / measure.step + Fraction(1, 2))
+    return min(max(q, least), most)
+
+
+def place(axis, row, kind):
+    value = row[axis.column]
+    if isinstance(axis, KeyAxis):
+        key = None if missing(value) else value
+        return axis.keys.index(key) if key in axis.keys else None
+    edges = [exact(edge, kind) for edge in axis.edges]
+    if missing(value) or not edges[0] <= value <= edges[-1]:
+        return None
+    return min(bisect_right(edges, value) - 1, len(axis) - 1)
+
+
+def by_unit_and_group(rows, contribution, group, where):
+    """The rows of each unit in each group; without a unit column every row is a unit of its own."""
+    units = defaultdict(lambda: defaultdict(list))
+    for number, row in enumerate(rows):
+        unit = number if contribution.privacy_unit is None else row[contribution.privacy_unit]
+        found = group(row)
+        if not missing(unit) and found is not None and (where is None or where.holds(row)):
+            units[unit][found].append(row)
+    return units
+
+
+def unit_value(measure, rows, most, kinds):
+    """What one unit adds to one group."""
+    if isinstance(measure, CountUnits):
+        return 1
+    if isinstance(measure, CountRows):
+        return min(len(rows), most)
+    kind = kinds[measure.column]
+    found = [row[measure.column] for row in rows if not missing(row[measure.column])]
+    total = sum((steps(measure, value, kind) - measure.offset) ** measure.power for value in found)
+    if measure.averaged and len(found) > most:
+        share = abs(total) * most // len(found)
+        return share if total >= 0 else -share
+    if measure.averaged:
+        return total
+    return min(max(total, min(0, most * measure.lowest)), max(0, most * measure.highest))
+
+
+def aggregate(rows, kinds, contribution, axes, measures, where, picks):
+    """The arrays of `Table.aggregate`; picks(unit, cell) orders the groups of a unit."""
+    shape = tuple(len(axis) for axis in axes)
+
+    def cell(row):
+        places = [place(axis, row, kinds[axis.column]) for axis in axes]
+        return None if None in places else int(np.ravel_multi_index(places, shape)) if places else 0
+
+    totals = [[0] * int(np.prod(shape)) for _ in measures]
+    for unit, groups in by_unit_and_group(rows, contribution, cell, where).items():
+        kept = list(groups)
+        if contribution.privacy_unit is not None and len(kept) > contribution.groups_per_unit:
+            bits = max((int(np.prod(shape)) - 1).bit_length(), 1)
+            kept.sort(key=lambda g, u=unit: (picks(u, g) >> bits, g))
+            kept = kept[: contribution.groups_per_unit]
+        for group, (total, measure) in product(kept, zip(totals, measures, strict=True)):
+            total[group] += unit_value(measure, groups[group], contribution.rows_per_unit, kinds)
+    return [np.array(total, dtype=object).reshape(shape) for total in totals]
+
+
+def ranks(rows, kinds, contribution, column, grid, where, picks):
+    """The counts of `Table.ranks`; picks(unit, cell·2³² + copy) orders the rows of a unit."""
+    middles = [exact((low + high) / 2, kinds[column]) for low, high in pairwise(grid)]
+    counts = Counter()
+
+    def cell(row):
+        return None if missing(row[column]) else bisect_right(middles, row[column])
+
+    for unit, groups in by_unit_and_group(rows, contribution, cell, where).items():
+        copies = [(group, copy) for group, found in groups.items() for copy in range(1, len(found) + 1)]
+        if len(copies) > contribution.rows_per_unit:
+            bits = max((len(grid) - 1).bit_length(), 1)
+            copies.sort(key=lambda c, u=unit: (picks(u, c[0] * 2**32 + c[1]) >> bits, c[0]))
+            copies = copies[: contribution.rows_per_unit]
+        counts.update(group for group, _ in copies)
+    return [counts[number] for number in range(len(grid))]
+
+
+def scores(rows, contribution, options, where):
+    units = by_unit_and_group(rows, contribution, lambda _: 0, where)
+    most = contribution.rows_per_unit
+    return [sum(min(sum(map(option.holds, groups[0])), most) for groups in units.values()) for option in options]
