@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
-from html import escape
 
-__all__ = ["html_table", "text_table"]
+from leastnoise.model.notebook import Cell, html_table, printable
+
+__all__ = ["html_grid", "text_table"]
 
 _MOST_ROWS, _MOST_COLUMNS = 16, 10
 _LONGEST_FRACTION = 11
@@ -27,17 +28,23 @@ def text_table(inputs: Sequence[Hashable], outputs: Sequence[Hashable], row_at: 
     return "\n".join(line.rstrip() for line in lines)
 
 
-def html_table(inputs: Sequence[Hashable], outputs: Sequence[Hashable], row_at: RowAt) -> str:
-    """The same table in HTML; labels are escaped."""
-    head, *body = _grid(inputs, outputs, row_at)
-    rows = [_html_row("th", "th", head), *(_html_row("th", "td", row) for row in body)]
-    return f"<table>{''.join(rows)}</table>"
+def html_grid(caption: str, inputs: Sequence[Hashable], outputs: Sequence[Hashable], row_at: RowAt) -> str:
+    """The same table in HTML, the more likely the bluer; labels are escaped."""
+    columns, rows = _shown(len(outputs), _MOST_COLUMNS), _shown(len(inputs), _MOST_ROWS)
+    head = ["", *(_more(outputs, columns) if j is None else _label(outputs[j]) for j in columns)]
+    body: list[list[str | Cell]] = []
+    for i in rows:
+        if i is None:
+            body.append([_more(inputs, rows), *("" for _ in columns)])
+        else:
+            row = row_at(i)
+            cells = ("" if j is None else Cell(_number(row[j], digits=3), heat=float(row[j])) for j in columns)
+            body.append([_label(inputs[i]), *cells])
+    return html_table(caption, body, head)
 
 
-def _html_row(first: str, rest: str, cells: Sequence[str]) -> str:
-    texts = [escape(cell) for cell in cells]
-    others = "".join(f'<{rest} style="text-align: right">{text}</{rest}>' for text in texts[1:])
-    return f"<tr><{first}>{texts[0]}</{first}>{others}</tr>"
+def _more(labels: Sequence[Hashable], shown: Sequence[int | None]) -> str:
+    return f"… {len(labels) - len(shown) + 1} more"
 
 
 def _grid(inputs: Sequence[Hashable], outputs: Sequence[Hashable], row_at: RowAt) -> list[list[str]]:
@@ -59,13 +66,12 @@ def _shown(count: int, most: int) -> list[int | None]:
     return [*range(most - 3), None, count - 2, count - 1]
 
 
-def _number(entry: Fraction | float) -> str:
+def _number(entry: Fraction | float, digits: int = 6) -> str:
     if isinstance(entry, Fraction) and len(str(entry)) <= _LONGEST_FRACTION:
         return str(entry)
-    return f"≈{float(entry):.6g}" if isinstance(entry, Fraction) else f"{entry:.6g}"
+    return f"≈{float(entry):.{digits}g}" if isinstance(entry, Fraction) else f"{entry:.{digits}g}"
 
 
 def _label(label: Hashable) -> str:
-    text = str(label)
-    visible = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    visible = printable(label)
     return visible if len(visible) <= _LONGEST_LABEL else f"{visible[: _LONGEST_LABEL - 1]}…"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.model.channel_files import Table, table_as_dict, table_from_dict, table_from_file, table_from_json
-from leastnoise.model.display import html_table, text_table
+from leastnoise.model.display import html_grid, text_table
 from leastnoise.model.labels import index_labels, read_labels, unknown_label
 from leastnoise.model.stochastic import Entries, FloatMatrix, check_sums, read_entries, read_table
 
@@ -181,7 +181,7 @@ class StochasticMatrix:
         return text_table(self._inputs, self._outputs, self._row_at)
 
     def _repr_html_(self) -> str:
-        return html_table(self._inputs, self._outputs, self._row_at)
+        return html_grid(repr(self), self._inputs, self._outputs, self._row_at)
 
     def _row_at(self, place: int) -> Sequence[Fraction | float]:
         return self.row(self._inputs[place])

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["THEOREMS", "Theorem"]
+__all__ = ["LARGEST_CHANNEL", "THEOREMS", "Theorem"]
+
+LARGEST_CHANNEL = 256  # nodes: on larger graphs a certificate may leave the theorem's channel out
 
 
 class Theorem(NamedTuple):
@@ -22,6 +24,12 @@ THEOREMS: dict[str, Theorem] = {
         "On a vertex-transitive graph with regular layers p(y|x) ∝ e^(−ε·d(x, y)) is ε-private and has the least "
         "expected distance of all ε-private channels under the uniform prior.",
         "Aldà and Simon, On the optimality of the exponential mechanism, CSCML 2017, Theorem 1",
+    ),
+    "exponential-of-distance-for-growing-losses": Theorem(
+        "On a vertex-transitive graph with regular layers p(y|x) ∝ e^(−ε·d(x, y)) is ε-private and, for every loss "
+        "that is a non-decreasing function of d(x, y), has the least expected loss of all ε-private channels under the "
+        "uniform prior, and the least largest expected loss of an input.",
+        "Aldà and Simon, On the optimality of the exponential mechanism, CSCML 2017, proof of Theorem 1",
     ),
     "truncated-geometric": Theorem(
         "On a path the truncated geometric channel with α = e^-ε is ε-private and, after the best remap, has the least "

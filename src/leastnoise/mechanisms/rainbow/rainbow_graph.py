@@ -13,8 +13,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from leastnoise.errors import BadGraph, BadRainbow, UnknownLabel
 from leastnoise.model.graphs import DatasetGraph
@@ -177,6 +175,9 @@ class RainbowGraph:
     @cached_property
     def distances(self) -> IntArray:
         """Every dataset's distance to the boundary of its region, in node order, by one search from all boundaries."""
+        from scipy.sparse import csr_array  # slow to import, and seldom needed
+        from scipy.sparse.csgraph import dijkstra
+
         inside = self._edges[~self._crossing]
         size = len(self.regions)
         ones = np.ones(len(inside), dtype=np.int8)

@@ -27,6 +27,7 @@ from leastnoise.mechanisms.rank.lattice import Grid, Lattice, order_of, read_gri
 from leastnoise.mechanisms.rank.rank_error import changes_quantile, expected_changes, least_expected_changes
 from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule, read_level
 from leastnoise.mechanisms.rank.records import read_records
+from leastnoise.mechanisms.rank.tally import Tally
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import BoundedRange
 from leastnoise.model.graphs import hamming
@@ -67,9 +68,14 @@ class LatticeQuantile(Mechanism):
         return BoundedRange(self.epsilon)
 
     def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
-        """A point of the lattice for the records in `answer`, by selection in linear time."""
-        values, shape = self._read(answer), shape_of(size)
-        places = self.law.draw(order_of(values, self.lattice), len(values), prod(shape), source)
+        """A point of the lattice for the records in `answer`, or their `Tally`; by selection in linear time."""
+        shape = shape_of(size)
+        if isinstance(answer, Tally):
+            tally = answer.checked(self.lattice.top, self.records)
+            places = self.law.draw(tally.order, tally.records, prod(shape), source)
+        else:
+            values = self._read(answer)
+            places = self.law.draw(order_of(values, self.lattice), len(values), prod(shape), source)
         points = self.lattice.points(places)
         return points[0].item() if size is None else points.reshape(shape)
 
@@ -78,6 +84,8 @@ class LatticeQuantile(Mechanism):
         place = self.lattice.find(output)
         if place is None:
             return Enclosure(Fraction(0), Fraction(0))
+        if isinstance(answer, Tally):
+            return self.law.pmf(place, answer.checked(self.lattice.top, self.records).places(), bits)
         return self.law.pmf(place, np.sort(self.lattice.places(self._read(answer))), bits)
 
     def error(self) -> ErrorEstimate:

@@ -21,7 +21,6 @@ from math import lcm, prod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.arrays import Size, shape_of
@@ -38,6 +37,7 @@ from leastnoise.mechanisms.rank.rank_error import changes_quantile, expected_cha
 from leastnoise.mechanisms.rank.rank_law import Places, RankLaw, RankRule, order_within, read_level
 from leastnoise.mechanisms.rank.records import read_records
 from leastnoise.mechanisms.rank.splitting import Splitting
+from leastnoise.mechanisms.rank.tally import Tally
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import BoundedRange, Composed, Event, Grouped
 from leastnoise.model.graphs import hamming
@@ -135,7 +135,7 @@ class SeveralQuantiles(Mechanism):
     def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
         """An array with one number per level, and with `size` an array of such rows."""
         shape = shape_of(size)
-        places = np.sort(self.lattice.places(self._read(answer)))
+        places = self._places(answer)
         rows = np.empty((prod(shape), len(self.levels)), dtype=np.int64)
         if self.method == "separate":
             for i, level in enumerate(self.levels):
@@ -155,7 +155,7 @@ class SeveralQuantiles(Mechanism):
         if len(found) != len(self.levels) or None in found:
             return Enclosure(Fraction(0), Fraction(0))
         targets = [place for place in found if place is not None]
-        places = np.sort(self.lattice.places(self._read(answer)))
+        places = self._places(answer)
         if self.method == "separate":
             masses = [
                 self.separate_law(level).pmf(place, places, bits)
@@ -195,8 +195,11 @@ class SeveralQuantiles(Mechanism):
         rows = [[small.pmf(output, node) for output in outputs] for node in graph.nodes]
         return certify(self.name, graph, self.epsilon, rows)
 
-    def _read(self, answer: object) -> NDArray[np.float64]:
-        return read_records(answer, float(self.missing), self.records)
+    def _places(self, answer: object) -> Places:
+        """The places of the records, sorted; from the records or their `Tally`."""
+        if isinstance(answer, Tally):
+            return answer.checked(self.lattice.top, self.records).places()
+        return np.sort(self.lattice.places(read_records(answer, float(self.missing), self.records)))
 
     def _jittered(self, places: Places, source: Source | None) -> Places:
         if self.jitter == 1:

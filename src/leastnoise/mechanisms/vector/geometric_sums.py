@@ -13,7 +13,6 @@ from functools import lru_cache
 from math import ceil
 
 import numpy as np
-from scipy.signal import lfilter
 
 from leastnoise.errors import TooLarge
 from leastnoise.exact.enclosures import Enclosure, exp_above, exp_enclosure
@@ -41,6 +40,8 @@ def mean_absolute_sum(offset: int, strides: Sequence[int], rate: Exact) -> Enclo
 
 @lru_cache(maxsize=4096)
 def _mean(offset: int, strides: tuple[int, ...], rate: Exact) -> Enclosure:
+    from scipy.signal import lfilter  # a second to import, and seldom needed
+
     last = ceil(_TAIL_EXPONENT / float(rate)) + 1
     span = sum(map(abs, strides)) * last
     if span > _LONGEST:

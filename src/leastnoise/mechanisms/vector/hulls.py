@@ -14,7 +14,6 @@ from fractions import Fraction
 from math import factorial, lcm
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.matrices import RationalMatrix
@@ -109,6 +108,8 @@ def determinant(rows: Simplex) -> int:
 def _normals(corners: Sequence[Column], dimension: int) -> list[tuple[Fraction, ...]]:
     """The planes a·y = 1 through corners that qhull takes for a face and that bound all corners, with both signs."""
     points = np.array(corners, dtype=np.float64)
+    from scipy.spatial import ConvexHull, QhullError  # slow to import, and seldom needed
+
     try:
         round_points = np.linalg.solve(np.linalg.cholesky(points.T @ points), points.T).T  # same faces, better shape
         guesses = ConvexHull(round_points, qhull_options="Qt").simplices.tolist()

@@ -12,17 +12,19 @@ from difflib import get_close_matches
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from leastnoise.errors import UnknownLabel
 from leastnoise.model.graphs import symmetry
 from leastnoise.model.graphs.aliases import IntArray, Length
 from leastnoise.model.graphs.layers import LayerDegrees, layer_degrees_from, layers_from
 from leastnoise.model.graphs.memory import require_memory
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 __all__ = ["DatasetGraph"]
 
@@ -130,6 +132,8 @@ class DatasetGraph(ABC):
 
     def adjacency(self) -> csr_array[np.int8, tuple[int, int]]:
         """The symmetric 0/1 matrix of edges, sparse."""
+        from scipy.sparse import csr_array  # slow to import, and seldom needed
+
         edges = self.edges()
         rows, columns = np.concatenate([edges, edges[:, ::-1]]).T
         shape = (self._finite_size(), self._finite_size())

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, dijkstra
 
 from leastnoise.errors import BadGraph, UnknownLabel
 from leastnoise.model.graphs.aliases import IntArray
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.labels import decode_label, encode_label
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 __all__ = ["ExplicitGraph", "from_edges", "from_networkx", "is_list_of_lists", "node_positions", "read_edges"]
 
@@ -109,6 +110,8 @@ class ExplicitGraph(DatasetGraph):
     """A connected graph held as its sorted list of edges."""
 
     def __init__(self, nodes: tuple[Hashable, ...], positions: dict[Hashable, int], edges: IntArray) -> None:
+        from scipy.sparse.csgraph import connected_components  # slow to import, and seldom needed
+
         self._nodes, self._positions, self._edges = nodes, positions, edges
         edges.flags.writeable = False
         _, component = connected_components(self._sparse, directed=False)
@@ -144,11 +147,15 @@ class ExplicitGraph(DatasetGraph):
 
     def distances_from(self, node: Hashable) -> IntArray:
         """The distance of every node from `node`, by breadth-first search."""
-        start = np.array([self.index(node)])
-        return dijkstra(self._sparse, directed=False, indices=start, unweighted=True).ravel().astype(np.int64)
+        return self._search(np.array([self.index(node)])).ravel()
 
     def _distances(self) -> IntArray:
-        return dijkstra(self._sparse, directed=False, unweighted=True).astype(np.int64)
+        return self._search(None)
+
+    def _search(self, starts: IntArray | None) -> IntArray:
+        from scipy.sparse.csgraph import dijkstra  # slow to import, and seldom needed
+
+        return dijkstra(self._sparse, directed=False, indices=starts, unweighted=True).astype(np.int64)
 
     def to_dict(self) -> dict[str, Any]:
         """Labels, and edges as pairs of positions."""

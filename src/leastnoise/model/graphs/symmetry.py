@@ -11,8 +11,6 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from leastnoise.errors import BadGraph, MissingPackage
 from leastnoise.model.graphs.aliases import IntArray
@@ -76,6 +74,9 @@ def _joined(orbits: IntArray, images: IntArray) -> IntArray:
     if not moved.any():
         return orbits
     count = int(orbits.max()) + 1
+    from scipy.sparse import coo_array  # slow to import, and seldom needed
+    from scipy.sparse.csgraph import connected_components
+
     joins = coo_array((np.ones(int(moved.sum())), (orbits[moved], images[moved])), shape=(count, count))
     return connected_components(joins, directed=False)[1].astype(np.int64)[orbits]
 

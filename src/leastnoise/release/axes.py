@@ -1,0 +1,210 @@
+"""By what a question is broken down: public keys, public bins, or keys that are not known in advance."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from itertools import islice, pairwise, product
+from typing import Any
+
+import numpy as np
+
+from leastnoise.budget.ledger.record import Json
+from leastnoise.data import Axis, BinAxis, KeyAxis, Kind, Table
+from leastnoise.errors import BadParameter, TooLarge
+from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.model.labels import unknown_label
+from leastnoise.release.display import number
+
+__all__ = [
+    "MOST_CELLS",
+    "Bins",
+    "By",
+    "Keys",
+    "axis_labels",
+    "axis_parameters",
+    "cell_keys",
+    "read_axes",
+    "read_by",
+    "write_key",
+]
+
+By = str | Sequence[str] | None
+Keys = Iterable[Hashable] | Mapping[str, Iterable[Hashable]] | None
+Bins = Sequence[NumberLike] | Mapping[str, Sequence[NumberLike]] | None
+
+MOST_CELLS = 100_000  # an answer of so many numbers fits into one entry of the ledger
+
+
+def read_by(table: Table, by: By, keys: Keys, bins: Bins) -> tuple[str, ...]:
+    """The columns of a breakdown, from `by` or from the names that `keys` and `bins` have."""
+    if by is None:
+        named = [*(keys if isinstance(keys, Mapping) else ()), *(bins if isinstance(bins, Mapping) else ())]
+        if not named and (keys is not None or bins is not None):
+            raise BadParameter("keys and bins need a column", fix='say which one: by="city"')
+        by = named
+    columns = (by,) if isinstance(by, str) else tuple(by)
+    for place, column in enumerate(columns):
+        require_column(table, column)
+        if column in columns[:place]:
+            raise BadParameter("a column is named twice in `by`", given=column, fix="name each once")
+    return columns
+
+
+def require_column(table: Table, name: object) -> str:
+    """A column of the table.
+
+    Raises:
+        UnknownLabel: There is none of this name; the closest one is in the text.
+    """
+    if not isinstance(name, str) or name not in table.columns:
+        raise unknown_label(name, table.columns, "column")
+    return name
+
+
+def read_axes(table: Table, columns: tuple[str, ...], keys: Keys, bins: Bins) -> tuple[Axis, ...] | None:
+    """One axis per column; None where the keys of all of them are unknown.
+
+    Raises:
+        BadParameter: Some columns have public keys and some have not, or keys repeat, or edges do not increase.
+        TooLarge: There are more cells than one answer can hold.
+    """
+    by_keys = _per_column(keys, columns, "keys")
+    by_bins = _per_column(bins, columns, "bins")
+    found: list[Axis | None] = []
+    for column in columns:
+        if column in by_keys and column in by_bins:
+            raise BadParameter("a column has either keys or bins", given=column, fix="leave one of them out")
+        if column in by_keys:
+            found.append(KeyAxis(column, _read_keys(column, by_keys[column])))
+        elif column in by_bins:
+            found.append(BinAxis(column, _read_edges(column, by_bins[column])))
+        elif table.columns[column] is Kind.BOOLEAN:
+            found.append(KeyAxis(column, (False, True)))
+        else:
+            found.append(None)
+    axes = tuple(axis for axis in found if axis is not None)
+    if columns and len(axes) < len(columns):
+        if by_keys or by_bins:
+            bare = columns[found.index(None)]
+            raise BadParameter(
+                "either all columns of `by` have public keys or bins, or none has",
+                given=bare,
+                fix=f'pass for example keys={{"{bare}": […]}}, or bins={{"{bare}": [0, 10, 20]}} for a numeric column',
+            )
+        return None
+    size = 1
+    for axis in axes:
+        size *= axis_size(axis)
+    if size > MOST_CELLS:
+        raise _too_many(size)
+    return axes
+
+
+def axis_size(axis: Axis) -> int:
+    """How many cells."""
+    return len(axis.keys) if isinstance(axis, KeyAxis) else len(axis.edges) - 1
+
+
+def axis_labels(axis: Axis) -> tuple[Any, ...]:
+    """What its cells are called: the keys, or the intervals as text."""
+    if isinstance(axis, KeyAxis):
+        return axis.keys
+    pairs = list(pairwise(axis.edges))
+    return tuple(
+        f"[{number(low)}, {number(high)}{']' if place == len(pairs) - 1 else ')'}"
+        for place, (low, high) in enumerate(pairs)
+    )
+
+
+def cell_keys(axes: tuple[Axis, ...]) -> dict[str, tuple[Any, ...]]:
+    """The key columns of the table of all cells, in the order of the flattened array."""
+    rows = list(product(*(axis_labels(axis) for axis in axes)))
+    return {axis.column: tuple(row[place] for row in rows) for place, axis in enumerate(axes)}
+
+
+def axis_parameters(axis: Axis) -> Json:
+    """What makes an axis this axis, as JSON."""
+    if isinstance(axis, KeyAxis):
+        return {"column": axis.column, "keys": [write_key(key) for key in axis.keys]}
+    return {"column": axis.column, "edges": [str(edge) for edge in axis.edges]}
+
+
+def write_key(key: Any) -> Json:
+    """A key as JSON; dates and decimals say what they are."""
+    if isinstance(key, np.generic):
+        key = key.item()
+    if key is None or isinstance(key, bool | int | str):
+        return key
+    if isinstance(key, float):
+        return {"float": key.hex()}
+    if isinstance(key, datetime):
+        return {"timestamp": key.isoformat()}
+    if isinstance(key, date):
+        return {"date": key.isoformat()}
+    if isinstance(key, Decimal | Fraction):
+        return {"decimal": str(key)}
+    raise BadParameter("a key must be text, a number, a date or missing", given=type(key).__name__, fix="convert it")
+
+
+def read_key(written: Json) -> Any:
+    """The inverse of `write_key`.
+
+    >>> read_key(write_key(date(2024, 2, 29))), read_key("Lyon")
+    (datetime.date(2024, 2, 29), 'Lyon')
+    """
+    if not isinstance(written, dict):
+        return written
+    ((kind, text),) = written.items()
+    readers = {"float": float.fromhex, "timestamp": datetime.fromisoformat, "date": date.fromisoformat}
+    return readers.get(kind, Decimal)(str(text))
+
+
+def _too_many(cells: object) -> TooLarge:
+    return TooLarge(f"an answer holds at most {MOST_CELLS} cells", given=cells, fix="ask for fewer keys or wider bins")
+
+
+def _per_column(given: Any, columns: tuple[str, ...], what: str) -> dict[str, Any]:
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        for name in given:
+            if name not in columns:
+                raise unknown_label(name, columns, "column of `by`")
+        return dict(given)
+    if len(columns) != 1:
+        raise BadParameter(
+            f"with several columns {what} must say which are whose",
+            given=type(given).__name__,
+            fix=f'pass {what}={{"{columns[0]}": […], …}}',
+        )
+    return {columns[0]: given}
+
+
+def _read_keys(column: str, keys: Any) -> tuple[Hashable, ...]:
+    if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
+        raise BadParameter(f"keys of {column!r} must be a list", given=keys, fix='pass for example ["Lyon", "Metz"]')
+    found = tuple(key.item() if isinstance(key, np.generic) else key for key in keys)
+    seen: set[Hashable] = set()
+    for key in found:
+        write_key(key)
+        if key in seen:
+            raise BadParameter(f"a key of {column!r} is listed twice", given=repr(key), fix="list each key once")
+        seen.add(key)
+    if not found:
+        raise BadParameter(f"keys of {column!r} are empty", fix="list the public keys, or leave `keys` out")
+    return found
+
+
+def _read_edges(column: str, edges: Any) -> tuple[Fraction, ...]:
+    if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
+        raise BadParameter(f"bins of {column!r} must be a list of edges", given=edges, fix="pass [0, 10, 20]")
+    listed = list(islice(edges, MOST_CELLS + 2))
+    if len(listed) > MOST_CELLS + 1:
+        raise _too_many(f"more than {MOST_CELLS}")
+    found = tuple(read_rational(edge, f"bins of {column!r}") for edge in listed)
+    if len(found) < 2 or any(low >= high for low, high in pairwise(found)):
+        raise BadParameter(f"bins of {column!r} must be at least two increasing edges", fix="pass [0, 10, 20]")
+    return found

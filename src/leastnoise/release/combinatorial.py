@@ -1,0 +1,269 @@
+"""Releases of cuts, facilities, covers and sorted counts, with the same order of steps as every other release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from itertools import groupby
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leastnoise.budget.ledger import Ledger
+from leastnoise.budget.ledger.record import Json
+from leastnoise.errors import TooLarge
+from leastnoise.exact.parameters import NumberLike
+from leastnoise.mechanisms.combinatorial import (
+    CutPlan,
+    EdgeWeights,
+    ExponentialCut,
+    IsotonicCounts,
+    KMedian,
+    PenalisedCover,
+    RaisedCut,
+    SortedCounts,
+    SortedCountsPlan,
+    VertexCoverOrder,
+    decode,
+    ladder_reaches,
+    min_cut_bound,
+    plain_cover,
+    plan_min_cut,
+    plan_sorted_counts,
+    sorted_counts_bound,
+    vertex_cover_bound,
+    zipf_counts,
+)
+from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, public_nodes
+from leastnoise.model.labels import decode_label, encode_label
+from leastnoise.release.mechanism import release_mechanism
+from leastnoise.release.result import Release
+
+__all__ = [
+    "CutPlan",
+    "EdgeWeights",
+    "ExponentialCut",
+    "IsotonicCounts",
+    "KMedian",
+    "PenalisedCover",
+    "RaisedCut",
+    "SortedCounts",
+    "SortedCountsPlan",
+    "VertexCoverOrder",
+    "decode",
+    "k_median",
+    "ladder_reaches",
+    "min_cut",
+    "min_cut_bound",
+    "plain_cover",
+    "plan_min_cut",
+    "plan_sorted_counts",
+    "sorted_counts",
+    "sorted_counts_bound",
+    "vertex_cover",
+    "vertex_cover_bound",
+    "zipf_counts",
+]
+
+_MOST_RECORDED_NODES = 200_000  # an order of more does not fit into one entry of a ledger
+_MOST_RECORDED_TOTAL = 10**9  # a list of more records may have too many different counts for one
+
+Progress = Callable[..., None]
+
+
+class Charge(TypedDict, total=False):
+    """Where a release is charged, as `release_mechanism` takes it; nothing is charged without a ledger."""
+
+    ledger: Ledger | None
+    dataset: str | None
+    analyst: str | None
+    purpose: str | None
+    request_id: str | None
+
+
+def min_cut(
+    graph: GraphLike,
+    epsilon: NumberLike,
+    delta: NumberLike = 0,
+    *,
+    nodes: Nodes | None = None,
+    weights: EdgeWeights | None = None,
+    progress: Progress | None = None,
+    **charge: Unpack[Charge],
+) -> Release:
+    """A cut of nearly minimum size; the edges are private, the nodes are not.
+
+    Args:
+        graph: A NetworkX or igraph graph, a SciPy sparse matrix, a list of edges, or a file of one.
+        epsilon: The privacy, where an edge comes or goes.
+        delta: Above zero it lets a faster way in, for graphs that are too large to weigh every cut.
+        nodes: The public nodes, or their number; those that the graph object lists if left out.
+        weights: How weighted edges are read; every edge weighs one if left out.
+        progress: Called now and then; interrupting there leaves no budget in doubt.
+        **charge: `ledger`, `dataset`, `analyst`, `purpose`, `request_id`: where the price is charged.
+
+    Returns:
+        A release whose value is the frozen set of the nodes on one side.
+
+    >>> import networkx
+    >>> release = min_cut(networkx.karate_club_graph(), epsilon=2)
+    >>> str(release.cost), len(release.value) > 0
+    ('ε = 2', True)
+    """
+    mechanism = plan_min_cut(public_nodes(graph) if nodes is None else nodes, epsilon, delta, weights).mechanism
+    return release_mechanism(
+        mechanism,
+        graph,
+        draw=None if progress is None else partial(mechanism.release, progress=progress),
+        encode=lambda cut: [encode_label(node) for node in mechanism.nodes if node in cut],
+        decode=lambda cut: frozenset(map(decode_label, cut)),
+        parameters={"nodes": len(mechanism.nodes)},
+        **charge,
+    )
+
+
+def k_median(
+    points_or_metric: Any,
+    demand: Any,
+    k: NumberLike,
+    epsilon: NumberLike,
+    delta: NumberLike = 0,
+    *,
+    steps: NumberLike | None = None,
+    progress: Progress | None = None,
+    **charge: Unpack[Charge],
+) -> Release:
+    """K facilities among public points with a small total distance to private demand.
+
+    Args:
+        points_or_metric: A row of coordinates for each point, or a ready `KMedian` for any other metric.
+        demand: The private multiset: the places of the demand, or a count for each point.
+        k: How many facilities.
+        epsilon: The privacy, where one demand comes or goes.
+        delta: Above zero the steps compose more tightly.
+        steps: How many swaps; 3k if left out.
+        progress: Called before every swap; interrupting there leaves no budget in doubt.
+        **charge: `ledger`, `dataset`, `analyst`, `purpose`, `request_id`: where the price is charged.
+
+    Returns:
+        A release whose value is the tuple of the facilities' places.
+
+    >>> town = [[x, y] for x in range(3) for y in range(3)]
+    >>> len(k_median(town, demand=[0, 0, 4, 8], k=2, epsilon=1).value)
+    2
+    """
+    given = points_or_metric
+    mechanism = given if isinstance(given, KMedian) else KMedian(epsilon, k, points=given, delta=delta, steps=steps)
+    return release_mechanism(
+        mechanism,
+        demand,
+        draw=None if progress is None else partial(mechanism.release, progress=progress),
+        encode=lambda facilities: [int(place) for place in facilities],
+        decode=tuple,
+        parameters={"k": mechanism.k, "steps": mechanism.steps},
+        **charge,
+    )
+
+
+def vertex_cover(
+    graph: GraphLike,
+    epsilon: NumberLike,
+    *,
+    nodes: Nodes | None = None,
+    progress: Progress | None = None,
+    **charge: Unpack[Charge],
+) -> Release:
+    """An order of the nodes; whoever holds the edges reads a vertex cover off it with `decode(order, graph)`.
+
+    Args:
+        graph: As for `min_cut`.
+        epsilon: The privacy, where an edge comes or goes.
+        nodes: The public nodes, or their number; those that the graph object lists if left out.
+        progress: Called with the share that is done; interrupting there leaves no budget in doubt.
+        **charge: `ledger`, `dataset`, `analyst`, `purpose`, `request_id`: where the price is charged.
+
+    Returns:
+        A release whose value is the order as an array.
+
+    >>> import networkx
+    >>> club = networkx.karate_club_graph()
+    >>> cover = decode(vertex_cover(club, epsilon=1).value, club)
+    >>> all(u in cover or v in cover for u, v in club.edges)
+    True
+    """
+    mechanism = VertexCoverOrder(epsilon, public_nodes(graph) if nodes is None else nodes)
+    if charge.get("ledger") is not None and len(mechanism.nodes) > _MOST_RECORDED_NODES:
+        raise TooLarge(
+            f"an order of more than {_MOST_RECORDED_NODES} nodes does not fit into the record of a ledger",
+            given=f"{len(mechanism.nodes)} nodes",
+            fix="leave the ledger out and charge the cost by Ledger.debit before",
+        )
+    return release_mechanism(
+        mechanism,
+        graph,
+        draw=None if progress is None else partial(mechanism.release, progress=progress),
+        encode=lambda order: [encode_label(node) for node in np.asarray(order).tolist()],
+        decode=lambda order: np.array([decode_label(node) for node in order]),
+        parameters={"nodes": len(mechanism.nodes)},
+        **charge,
+    )
+
+
+def sorted_counts(
+    counts: Any,
+    epsilon: NumberLike,
+    *,
+    total: NumberLike,
+    top: NumberLike | None = None,
+    longest: NumberLike | None = None,
+    example: Any = None,
+    progress: Progress | None = None,
+    **charge: Unpack[Charge],
+) -> Release:
+    """How often the most frequent value occurs, the next one, and so on; not which values they are.
+
+    Args:
+        counts: The private counts, in any order.
+        epsilon: The privacy, where a record comes or goes.
+        total: About how many records there are, public: for choosing the better mechanism.
+        top: How many of the largest counts; all if left out.
+        longest: How many counts there can be at most, public; `total` if left out.
+        example: A public list like this one to choose by; one by Zipf's law if left out.
+        progress: Called with the share that is done; interrupting there leaves no budget in doubt.
+        **charge: `ledger`, `dataset`, `analyst`, `purpose`, `request_id`: where the price is charged.
+
+    Returns:
+        A release whose value is the array of counts, the largest first.
+
+    >>> sorted_counts([50, 30, 30, 2, 1], epsilon=1, total=100).value[0] > 0
+    np.True_
+    """
+    plan = plan_sorted_counts(epsilon, total, top, longest=longest, example=example)
+    mechanism = plan.mechanism
+    if charge.get("ledger") is not None and mechanism.total > _MOST_RECORDED_TOTAL:
+        raise TooLarge(
+            f"a list of more than {_MOST_RECORDED_TOTAL} records may not fit into the record of a ledger",
+            given=f"{mechanism.total} records",
+            fix="ask for the largest counts only: top=1000",
+        )
+    return release_mechanism(
+        mechanism,
+        counts,
+        draw=None if progress is None else partial(mechanism.release, progress=progress),
+        encode=_run_lengths,
+        decode=_from_run_lengths,
+        parameters={"total": mechanism.total, "top": None if top is None else str(top)},
+        **charge,
+    )
+
+
+def _run_lengths(counts: Any) -> Json:
+    """Equal counts as one pair: most lists have few different ones."""
+    runs: list[Json] = [[int(count), sum(1 for _ in run)] for count, run in groupby(np.asarray(counts).tolist())]
+    return runs
+
+
+def _from_run_lengths(runs: Any) -> NDArray[Any]:
+    counts = np.array([count for count, _ in runs], dtype=object if any(count >= 1 << 63 for count, _ in runs) else int)
+    return np.repeat(counts, [length for _, length in runs])

@@ -1,0 +1,208 @@
+"""Counts of rows or units, in all or by public keys and bins; keys that nobody has come back as noisy zeros."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leastnoise.budget.ledger.record import Json
+from leastnoise.data import Axis, Contribution, CountRows, CountUnits, Predicate
+from leastnoise.exact.numbers import Exact
+from leastnoise.mechanisms import Option, confidence_interval, plan_for
+from leastnoise.mechanisms.numeric.formulas import scaled
+from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
+from leastnoise.model.mechanism import ErrorEstimate
+from leastnoise.release.axes import axis_parameters, axis_size, cell_keys
+from leastnoise.release.cells import CellsProblem, NoisyCells, require_drawable
+from leastnoise.release.method import Method
+from leastnoise.release.query import Query
+from leastnoise.release.sensitivity import Sensitivity
+from leastnoise.release.tidy import TidyTable, measure_names
+
+if TYPE_CHECKING:
+    from leastnoise.release.asking import Asking
+
+__all__ = [
+    "Count",
+    "cells_method",
+    "common_parameters",
+    "described",
+    "in_steps",
+    "noise_method",
+    "options_in_steps",
+    "sensitivity_of",
+    "shown_number",
+    "shown_steps",
+    "whole_numbers",
+]
+
+
+@dataclass(frozen=True, repr=False)
+class Count(Query):
+    """How many rows or units, in each cell of some public axes.
+
+    Attributes:
+        dataset: The table with its ledger.
+        contribution: What one unit may add.
+        axes: What the count is broken down by.
+        of: "rows" or "units".
+        where: Which rows count; None for all.
+    """
+
+    dataset: Asking
+    contribution: Contribution
+    axes: tuple[Axis, ...]
+    of: str
+    where: Predicate | None
+
+    @property
+    def question(self) -> str:
+        """What is asked."""
+        return described(f"count of {self.of}", self.axes, self.where)
+
+    def parameters(self) -> dict[str, Json]:
+        """As JSON."""
+        return {**common_parameters(self.contribution, self.axes, self.where), "of": self.of}
+
+    def method(self, epsilon: Exact, delta: Fraction) -> Method:
+        """Noise on each cell."""
+        each = 1 if self.of == "units" else self.contribution.rows_per_unit
+        return cells_method(epsilon, delta, self.axes, sensitivity_of(self.contribution, self.axes, each, self.of))
+
+    def read(self) -> NDArray[Any]:
+        """The counts, flattened."""
+        measure = CountUnits() if self.of == "units" else CountRows()
+        (counts,) = self.dataset.table.aggregate(self.contribution, self.axes, (measure,), self.where)
+        return np.ravel(counts)
+
+
+def sensitivity_of(
+    contribution: Contribution,
+    axes: tuple[Axis, ...],
+    each: int,
+    of: str = "rows",
+    values: str = "",
+    step: Fraction = Fraction(1),
+) -> Sensitivity:
+    """From the contribution bounds: so many groups, so much in each; `values` says what a row is worth if not one."""
+    size = prod(axis_size(axis) for axis in axes)
+    cells = min(contribution.groups_per_unit, size)
+    who = "a row" if contribution.privacy_unit is None else f"one {contribution.privacy_unit}"
+    rows = contribution.rows_per_unit
+    groups = f"in at most {cells} {'cell' if cells == 1 else 'cells'}, " if axes else ""
+    if contribution.privacy_unit is None:
+        amount = "counts once"
+    elif of == "units":
+        amount = "counts once in each"
+    else:
+        amount = f"counts with at most {rows} {'row' if rows == 1 else 'rows'}{' in each' if axes else ''}"
+    return Sensitivity(cells, each, f"{who}, added or removed, {groups}{amount}{values}", step)
+
+
+def cells_method(
+    epsilon: Exact, delta: Fraction, axes: tuple[Axis, ...], sensitivity: Sensitivity, notes: tuple[str, ...] = ()
+) -> Method:
+    """The best independent noise for all cells of the axes, and how to read what it draws."""
+    size = prod(axis_size(axis) for axis in axes)
+
+    def show(noise: IntegerNoise, drawn: list[int]) -> TidyTable:
+        return show_cells(axes, noise, sensitivity.step, drawn)
+
+    return noise_method(epsilon, delta, size, sensitivity, show, notes)
+
+
+def noise_method(
+    epsilon: Exact,
+    delta: Fraction,
+    size: int,
+    sensitivity: Sensitivity,
+    show: Callable[[IntegerNoise, list[int]], TidyTable],
+    notes: tuple[str, ...],
+) -> Method:
+    """The best independent noise for so many numbers; `show` makes the table of what it draws."""
+    require_drawable(sensitivity.l1, epsilon)
+    problem = CellsProblem(epsilon, delta, size, sensitivity)
+    plan = plan_for(problem)
+    best = cast(NoisyCells, plan.best)
+    noise, step = best.blocks[0].noise, sensitivity.step
+    return Method(
+        mechanism=best,
+        event=best.privacy,
+        error=in_steps(noise.error(), step),
+        sensitivity=sensitivity,
+        write=whole_numbers,
+        show=partial(show, noise),
+        reason=best.why(),
+        lower_bound=problem.lower_bound,
+        options=options_in_steps(plan.options, step),
+        notes=notes,
+        noise=noise if step == 1 else None,
+    )
+
+
+def options_in_steps(options: tuple[Option, ...], step: Fraction) -> tuple[Option, ...]:
+    """Candidates with errors in steps, in the unit of the answer."""
+    return tuple(Option(o.mechanism, scaled(o.expected, step), scaled(o.excess, step)) for o in options)
+
+
+def in_steps(error: ErrorEstimate, step: Fraction) -> ErrorEstimate:
+    """An error in steps, in the unit of the answer."""
+    quantiles = {level: far * step for level, far in error.quantiles.items()}
+    return ErrorEstimate(error.loss, scaled(error.expected, step), quantiles, error.attained)
+
+
+def show_cells(axes: tuple[Axis, ...], noise: IntegerNoise, step: Fraction, drawn: list[int]) -> TidyTable:
+    """The table of released numbers of steps, each with the interval that its noise gives."""
+    keys = cell_keys(axes)
+    names = measure_names(tuple(keys))
+    around = confidence_interval(noise, 0)
+    shifts = (0, int(around.low), int(around.high))
+    ends = {name: shown_steps([k + shift for k in drawn], step) for name, shift in zip(names, shifts, strict=True)}
+    return TidyTable({**keys, **ends}, tuple(keys))
+
+
+def shown_steps(numbers: list[int], step: Fraction) -> tuple[int | float, ...]:
+    """Many numbers of steps as `shown_number` shows them; a quotient of whole numbers is rounded once.
+
+    >>> shown_steps([1, 2], Fraction(1, 2))
+    (0.5, 1)
+    """
+    top, bottom = step.numerator, step.denominator
+    if bottom == 1:
+        return tuple(k * top for k in numbers)
+    return tuple(k * top // bottom if k * top % bottom == 0 else k * top / bottom for k in numbers)
+
+
+def shown_number(exact: Fraction) -> int | float:
+    """A whole number as it is, any other as the double nearest to it: rounded once, at the end."""
+    return int(exact) if exact.denominator == 1 else float(exact)
+
+
+def whole_numbers(drawn: Any) -> list[Json]:
+    """Drawn whole numbers as JSON."""
+    return [int(k) for k in np.ravel(drawn)]
+
+
+def common_parameters(contribution: Contribution, axes: tuple[Axis, ...], where: Predicate | None) -> dict[str, Json]:
+    """What most queries are told apart by."""
+    return {
+        "privacy_unit": contribution.privacy_unit,
+        "groups_per_unit": contribution.groups_per_unit,
+        "rows_per_unit": contribution.rows_per_unit,
+        "axes": [axis_parameters(axis) for axis in axes],
+        "where": None if where is None else where.to_dict(),
+    }
+
+
+def described(what: str, axes: tuple[Axis, ...], where: Predicate | None) -> str:
+    """A question in words."""
+    parts = [f"{axis.column} ({axis_size(axis)})" for axis in axes]
+    by = f" by {', '.join(parts)}" if parts else ""
+    return f"{what}{by}" if where is None else f"{what}{by} where {where}"

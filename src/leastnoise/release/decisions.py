@@ -1,0 +1,131 @@
+"""Decisions: is a count at least k, which key has most votes; one answer, right with the best odds privacy allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from leastnoise.budget.ledger.record import Json
+from leastnoise.data import Axis, Contribution, CountRows, CountUnits, Predicate
+from leastnoise.exact.numbers import Exact
+from leastnoise.mechanisms.rainbow import Decision
+from leastnoise.release.axes import cell_keys
+from leastnoise.release.counts import common_parameters, described
+from leastnoise.release.method import Method
+from leastnoise.release.query import Query
+from leastnoise.release.sensitivity import Sensitivity
+from leastnoise.release.tidy import TidyTable
+
+if TYPE_CHECKING:
+    from leastnoise.release.asking import Asking
+
+__all__ = ["IsAtLeast", "Plurality"]
+
+_MARGINS = (1, 3, 10)  # times what one unit can change
+
+
+@dataclass(frozen=True, repr=False)
+class _Decision(Query):
+    """What both decisions share.
+
+    Attributes:
+        dataset: The table with its ledger.
+        contribution: What one unit may add to a count.
+        axes: What is counted by.
+        of: "rows" or "units".
+        where: Which rows count; None for all.
+    """
+
+    dataset: Asking
+    contribution: Contribution
+    axes: tuple[Axis, ...]
+    of: str
+    where: Predicate | None
+
+    @property
+    def each(self) -> int:
+        """By how much one unit can change a count."""
+        return 1 if self.of == "units" else self.contribution.rows_per_unit
+
+    def parameters(self) -> dict[str, Json]:
+        """As JSON."""
+        return {**common_parameters(self.contribution, self.axes, self.where), "of": self.of}
+
+    def counts(self) -> list[int]:
+        """The true counts; private."""
+        measure = CountUnits() if self.of == "units" else CountRows()
+        (counts,) = self.dataset.table.aggregate(self.contribution, self.axes, (measure,), self.where)
+        return [int(count) for count in np.ravel(counts)]
+
+    def decided(self, decision: Decision, names: list[Any]) -> Method:
+        """The decision, recorded by the place of its option."""
+        reason = decision.why()
+        who = "a row" if self.contribution.privacy_unit is None else f"one {self.contribution.privacy_unit}"
+        chances = [(m, float(decision.probability_correct(m * self.each))) for m in _MARGINS]
+        odds = ", ".join(f"{chance:.2%} at a margin of {m * self.each}" for m, chance in chances)
+        return Method(
+            mechanism=decision,
+            event=decision.privacy,
+            error=decision.error(),
+            sensitivity=Sensitivity(1, self.each, f"{who}, added or removed, changes each count by at most this"),
+            write=lambda drawn: decision.options.index(drawn),
+            show=partial(_chosen, names),
+            reason=reason,
+            lower_bound=reason.lower_bound,
+            notes=(f"right with probability {odds}", "the error is that of the closest call"),
+        )
+
+    def half_error(self, epsilon: Exact, delta: Fraction) -> None:
+        """There is no such thing for a choice."""
+
+
+def _chosen(names: list[Any], place: Any) -> TidyTable:
+    return TidyTable({"value": (names[place],)})
+
+
+@dataclass(frozen=True, repr=False)
+class IsAtLeast(_Decision):
+    """Is a count at least so many?"""
+
+    at_least: int = 1
+
+    @property
+    def question(self) -> str:
+        """What is asked."""
+        return described(f"is the count of {self.of} at least {self.at_least}", (), self.where)
+
+    def parameters(self) -> dict[str, Json]:
+        """As JSON."""
+        return {**super().parameters(), "at_least": self.at_least}
+
+    def method(self, epsilon: Exact, delta: Fraction) -> Method:
+        """The optimal threshold test."""
+        decision = Decision.threshold(epsilon, delta, at_least=self.at_least, contribution=self.each)
+        return self.decided(decision, [True, False])
+
+    def read(self) -> int:
+        """The true count; private."""
+        return self.counts()[0]
+
+
+class Plurality(_Decision):
+    """Which key has the largest count? A tie goes to the one that is listed first."""
+
+    @property
+    def question(self) -> str:
+        """What is asked."""
+        return described(f"which has most {self.of}", self.axes, self.where)
+
+    def method(self, epsilon: Exact, delta: Fraction) -> Method:
+        """The optimal vote."""
+        keys = list(zip(*cell_keys(self.axes).values(), strict=True))
+        decision = Decision.plurality(epsilon, delta, options=range(len(keys)), contribution=self.each)
+        return self.decided(decision, [key[0] if len(key) == 1 else key for key in keys])
+
+    def read(self) -> list[int]:
+        """The true counts; private."""
+        return self.counts()

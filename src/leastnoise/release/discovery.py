@@ -1,0 +1,105 @@
+"""Counts of units by keys that are not known in advance; only keys of enough units show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from leastnoise.budget.ledger.record import Json, canonical
+from leastnoise.data import Contribution, Predicate
+from leastnoise.exact.numbers import Exact
+from leastnoise.mechanisms import confidence_interval
+from leastnoise.release.axes import MOST_CELLS, read_key, write_key
+from leastnoise.release.counts import common_parameters
+from leastnoise.release.method import Method
+from leastnoise.release.query import Query
+from leastnoise.release.sensitivity import Sensitivity
+from leastnoise.release.threshold import StableHistogram
+from leastnoise.release.tidy import TidyTable, measure_names
+
+if TYPE_CHECKING:
+    from leastnoise.release.asking import Asking
+
+__all__ = ["Discovery"]
+
+_LONGEST = 4_000_000  # characters of an answer
+
+
+@dataclass(frozen=True, repr=False)
+class Discovery(Query):
+    """How many units have each key, for the keys that enough units have.
+
+    Attributes:
+        dataset: The table with its ledger.
+        contribution: In how many groups one unit counts; in each once.
+        columns: Whose values are the keys.
+        where: Which rows count; None for all.
+    """
+
+    dataset: Asking
+    contribution: Contribution
+    columns: tuple[str, ...]
+    where: Predicate | None
+
+    @property
+    def question(self) -> str:
+        """What is asked."""
+        filtered = "" if self.where is None else f" where {self.where}"
+        unit = self.contribution.privacy_unit or "rows"
+        return f"count of {unit} by {', '.join(self.columns)} (keys unknown){filtered}"
+
+    def parameters(self) -> dict[str, Json]:
+        """As JSON."""
+        return {**common_parameters(self.contribution, (), self.where), "columns": list(self.columns)}
+
+    def method(self, epsilon: Exact, delta: Fraction) -> Method:
+        """Noise and the least threshold."""
+        groups = self.contribution.groups_per_unit
+        mechanism = StableHistogram(epsilon, delta, groups)
+        who = "a row" if self.contribution.privacy_unit is None else f"one {self.contribution.privacy_unit}"
+        return Method(
+            mechanism=mechanism,
+            event=mechanism.privacy,
+            error=mechanism.error(),
+            sensitivity=Sensitivity(
+                groups, 1, f"{who} counts once in at most {groups} group{'' if groups == 1 else 's'}"
+            ),
+            write=_write,
+            show=partial(self.show, mechanism),
+            reason=mechanism.why(),
+            notes=(
+                f"a key shows if its noisy count is at least {mechanism.threshold}; keys of fewer units rarely show",
+                "the error is that of the noise; of very many keys those with the largest noisy counts are kept",
+            ),
+        )
+
+    def read(self) -> dict[Any, int]:
+        """The keys there are with their numbers of units. Private: not even which they are may be shown."""
+        return dict(self.dataset.table.discover(self.contribution, self.columns, self.where))
+
+    def show(self, mechanism: StableHistogram, drawn: list[Any]) -> TidyTable:
+        """The keys that were shown, with intervals for their counts."""
+        names = measure_names(self.columns)
+        around = confidence_interval(mechanism.noise, 0)
+        keys = [tuple(read_key(part) for part in key) for key, _ in drawn]
+        columns: dict[str, tuple[Any, ...]] = {
+            column: tuple(key[place] for key in keys) for place, column in enumerate(self.columns)
+        }
+        for name, shift in zip(names, (0, int(around.low), int(around.high)), strict=True):
+            columns[name] = tuple(count + shift for _, count in drawn)
+        return TidyTable(columns, self.columns)
+
+
+def _write(drawn: tuple[tuple[Any, int], ...]) -> Json:
+    """Keys and counts as JSON, and no more of them than one entry of the ledger holds: the largest counts stay."""
+    written: list[Json] = [[[write_key(part) for part in key], count] for key, count in drawn]
+    places = sorted(range(len(drawn)), key=lambda place: -drawn[place][1])
+    room, kept = _LONGEST, set[int]()
+    for place in places[:MOST_CELLS]:
+        room -= len(canonical(written[place])) + 1
+        if room < 0:
+            break
+        kept.add(place)
+    return [entry for place, entry in enumerate(written) if place in kept]

@@ -1,0 +1,87 @@
+"""The sorted list of frequencies: how many units the most common key has, the next one, and so on; not which keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from leastnoise.budget.ledger.record import Json
+from leastnoise.data import Contribution, Predicate
+from leastnoise.exact.numbers import Exact
+from leastnoise.mechanisms.combinatorial import plan_sorted_counts
+from leastnoise.release.counts import common_parameters, described
+from leastnoise.release.method import Method
+from leastnoise.release.query import Query
+from leastnoise.release.sensitivity import Sensitivity
+from leastnoise.release.tidy import TidyTable
+
+if TYPE_CHECKING:
+    from leastnoise.release.asking import Asking
+
+__all__ = ["SortedCounts"]
+
+
+@dataclass(frozen=True, repr=False)
+class SortedCounts(Query):
+    """The `top` largest counts of units by key, the largest first; the keys stay private.
+
+    Attributes:
+        dataset: The table with its ledger.
+        contribution: Every unit counts for one key, once.
+        columns: Whose values are the keys.
+        top: How many counts.
+        total: A public guess of the number of units, by which the mechanism is chosen.
+        where: Which rows count; None for all.
+    """
+
+    dataset: Asking
+    contribution: Contribution
+    columns: tuple[str, ...]
+    top: int
+    total: int
+    where: Predicate | None
+
+    @property
+    def question(self) -> str:
+        """What is asked."""
+        return described(f"the {self.top} largest counts by {', '.join(self.columns)}, sorted", (), self.where)
+
+    def parameters(self) -> dict[str, Json]:
+        """As JSON."""
+        common = common_parameters(self.contribution, (), self.where)
+        return {**common, "columns": list(self.columns), "top": self.top, "total": self.total}
+
+    def method(self, epsilon: Exact, delta: Fraction) -> Method:  # noqa: ARG002 - pure whatever δ is
+        """The exponential mechanism over lists, or noise and isotonic regression, whichever errs less."""
+        plan = plan_sorted_counts(epsilon, self.total, self.top)
+        reason = plan.mechanism.why()
+        who = "a row" if self.contribution.privacy_unit is None else f"one {self.contribution.privacy_unit}"
+        likely = ", ".join(f"{name} {error:.4g}" for name, error in plan.on_example.items())
+        return Method(
+            mechanism=plan.mechanism,
+            event=plan.mechanism.privacy,
+            error=plan.mechanism.error(),
+            sensitivity=Sensitivity(1, 1, f"{who} counts once, for one key"),
+            write=lambda drawn: [int(count) for count in drawn],
+            show=self.show,
+            reason=reason,
+            lower_bound=plan.lower_bound,
+            notes=(
+                f"ℓ₁ error on a list of {self.total} by Zipf's law: {likely}",
+                "the error is that of the whole list, at worst over all lists",
+            ),
+        )
+
+    def half_error(self, epsilon: Exact, delta: Fraction) -> None:
+        """Not computed: every step would plan the whole list anew."""
+
+    def read(self) -> list[int]:
+        """The true counts, largest first; private."""
+        found = self.dataset.table.discover(self.contribution, self.columns, self.where)
+        return sorted(found.values(), reverse=True)
+
+    def show(self, drawn: Any) -> TidyTable:
+        """By rank; what is beyond the list is zero."""
+        counts = (*drawn, *[0] * (self.top - len(drawn)))[: self.top]
+        return TidyTable({"rank": tuple(range(1, self.top + 1)), "value": tuple(counts)}, ("rank",))

@@ -1,0 +1,199 @@
+"""Opening a dataset: a table where it lies, the unit to protect, and the budget that all questions share."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from leastnoise.budget import Ledger, Limits, Scope
+from leastnoise.budget.ledger.record import read_name
+from leastnoise.budget.ledger.store import Store
+from leastnoise.data import Contribution, Table, open_table
+from leastnoise.errors import BadParameter, BudgetChanged, LedgerMissing, LedgerUnavailable, UncoveredDebit
+from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.model.privacy import Privacy
+from leastnoise.release.axes import require_column
+from leastnoise.release.dataset import Dataset
+
+__all__ = ["open"]
+
+Budget = NumberLike | tuple[NumberLike, NumberLike] | Privacy | None
+Place = str | Path | Store | Ledger | None
+
+_DEFAULT_LEDGER = "leastnoise.ledger"
+_ANYONE = "anyone"
+
+
+def open(  # noqa: A001 - it shadows the builtin only as ln.open
+    source: Any,
+    *,
+    privacy_unit: str | None = None,
+    budget: Budget = None,
+    table: str | None = None,
+    ledger: Place = None,
+    name: str | None = None,
+    analyst: str | None = None,
+    purpose: str = "any",
+    groups_per_unit: NumberLike = 1,
+    rows_per_unit: NumberLike = 1,
+    memory_limit: str | None = None,
+    temp_directory: str | Path | None = None,
+) -> Dataset:
+    r"""Open a table for private questions. The data stays in its engine.
+
+    Args:
+        source: Parquet, CSV or Arrow files, a DuckDB file, "postgresql://…", a Spark or data frame, or a `Table`.
+        privacy_unit: The column that says whose a row is; None protects single rows.
+        budget: What all questions together may cost: ε, or (ε, δ), or a `Privacy`. Granted when the dataset is opened
+            for the first time; later it may be left out, and another one is refused.
+        table: Which table, where the source has several.
+        ledger: Where the budget is kept: a file, "postgresql://…", or a `Ledger`; $LEASTNOISE_LEDGER or
+            ./leastnoise.ledger if left out. A file is made on first use when a budget is given.
+        name: What the ledger calls the dataset; the table's own name if left out. The same name is the same account.
+        analyst: Who asks; $LEASTNOISE_ANALYST or "anyone" if left out.
+        purpose: What for.
+        groups_per_unit: In at most so many groups does a unit count, unless a query says otherwise.
+        rows_per_unit: With at most so many rows in each.
+        memory_limit: For the embedded engine, for example "4GB".
+        temp_directory: Where the embedded engine may spill.
+
+    Raises:
+        BudgetChanged: The dataset was granted another budget before.
+        UncoveredDebit: No budget was ever granted, and none is given.
+
+    >>> import tempfile
+    >>> from leastnoise.release import open as open_dataset
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> where = Path(folder.name)
+    >>> _ = (where / "visits.csv").write_text("person,city\n1,Lyon\n2,Metz\n2,Lyon\n")
+    >>> with open_dataset(where / "visits.csv", privacy_unit="person", budget=1, ledger=where / "ledger") as visits:
+    ...     release = visits.count(by="city", keys=["Lyon", "Metz", "Nice"]).release(epsilon=0.5)
+    ...     release.table["city"], visits.left.epsilon
+    (('Lyon', 'Metz', 'Nice'), Fraction(1, 2))
+    >>> folder.cleanup()
+    """
+    wanted = _read_budget(budget)
+    read_name(purpose, "purpose")
+    opened = (
+        source
+        if isinstance(source, Table)
+        else open_table(source, table=table, memory_limit=memory_limit, temp_directory=temp_directory)
+    )
+    try:
+        contribution = read_contribution(opened, privacy_unit, groups_per_unit, rows_per_unit)
+        dataset_name = read_name(opened.name if name is None else name, "name")
+        who = read_name(analyst or os.environ.get("LEASTNOISE_ANALYST") or _ANYONE, "analyst")
+        kept = _open_account(ledger, dataset_name, wanted)
+    except BaseException:
+        if opened is not source:
+            opened.close()
+        raise
+    return Dataset(
+        table=opened,
+        ledger=kept,
+        name=dataset_name,
+        analyst=who,
+        purpose=purpose,
+        contribution=contribution,
+        owns_table=opened is not source,
+        owns_ledger=kept is not ledger,
+    )
+
+
+def read_contribution(
+    table: Table, privacy_unit: str | None, groups_per_unit: NumberLike, rows_per_unit: NumberLike
+) -> Contribution:
+    """What one unit may add; a row that is a unit of its own adds itself, once."""
+    groups = read_integer(groups_per_unit, "groups_per_unit", at_least=1, at_most=10**6)
+    rows = read_integer(rows_per_unit, "rows_per_unit", at_least=1, at_most=10**9)
+    if privacy_unit is None:
+        if groups > 1 or rows > 1:
+            raise BadParameter(
+                "bounds per unit need a unit",
+                given=f"groups_per_unit={groups}, rows_per_unit={rows}",
+                fix='name the column that says whose a row is: privacy_unit="person_id"',
+            )
+        return Contribution(None)
+    return Contribution(require_column(table, privacy_unit), groups, rows)
+
+
+def _read_budget(budget: Budget) -> Privacy | None:
+    if budget is None or isinstance(budget, Privacy):
+        return budget
+    if isinstance(budget, tuple | list):
+        if len(budget) != 2:
+            raise BadParameter("budget must be ε or a pair (ε, δ)", given=budget, fix='pass budget=(1, "1e-6")')
+        return Privacy(*budget)
+    return Privacy(budget)
+
+
+def _open_account(place: Place, dataset: str, wanted: Privacy | None) -> Ledger:
+    """The ledger, with a budget for the dataset; only one process at a time makes a ledger or grants a budget."""
+    if isinstance(place, Ledger):
+        _settle_budget(place, dataset, wanted)
+        return place
+    where = place or os.environ.get("LEASTNOISE_LEDGER") or _DEFAULT_LEDGER
+    file = Path(where) if isinstance(where, Path) or (isinstance(where, str) and "://" not in where) else None
+    with _alone(file) if file is not None and wanted is not None else nullcontext():
+        ledger = Ledger.create(file) if file is not None and wanted is not None and not file.exists() else None
+        try:
+            ledger = ledger or _open_ledger(where, file)
+            _settle_budget(ledger, dataset, wanted)
+        except BaseException:
+            if ledger is not None:
+                ledger.close()
+            raise
+    return ledger
+
+
+def _open_ledger(where: str | Path | Store, file: Path | None) -> Ledger:
+    if file is not None and not file.exists() and not Path(f"{file}.witness").exists():
+        raise LedgerMissing(
+            "there is no ledger here, and no budget to begin one with",
+            given=str(file),
+            fix="pass budget=1 to grant a budget, or ledger=… to say where it is kept",
+        )
+    return Ledger.open(where)
+
+
+@contextmanager
+def _alone(file: Path) -> Iterator[None]:
+    """Wait until no other process is here, by a lock on the folder of the ledger."""
+    try:
+        handle = os.open(file.parent, os.O_RDONLY)
+    except OSError as error:
+        raise LedgerUnavailable(
+            "the folder of the ledger can't be opened", given=str(file.parent), fix=f"{error.strerror}"
+        ) from None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _settle_budget(ledger: Ledger, dataset: str, wanted: Privacy | None) -> None:
+    """Grant a budget to a dataset that has none; never change one that was granted."""
+    granted = _granted(ledger, dataset)
+    if granted is None:
+        if wanted is None:
+            raise UncoveredDebit(
+                "the dataset has no budget yet", given=dataset, fix='pass one: budget=1, or budget=(1, "1e-6")'
+            )
+        ledger.grant(wanted, dataset=dataset)
+        granted = _granted(ledger, dataset)
+    if wanted is not None and granted is not None and granted.budget != wanted:
+        raise BudgetChanged(
+            f"dataset {dataset!r} was granted {granted.budget}, and opening it does not change that",
+            given=str(wanted),
+            fix="leave `budget` out; whoever keeps the ledger can set a new limit with ledger.grant, "
+            "or `leastnoise budget grant`",
+        )
+
+
+def _granted(ledger: Ledger, dataset: str) -> Limits | None:
+    return next((b.limits for b in ledger.balances() if b.scope == Scope(dataset)), None)

@@ -1,0 +1,131 @@
+"""What every query is: a question that can be planned for nothing and released at a price."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from leastnoise.budget.cost import LEAST_EPSILON
+from leastnoise.budget.ledger import Request
+from leastnoise.budget.ledger.record import Json
+from leastnoise.exact.numbers import Exact
+from leastnoise.exact.parameters import NumberLike, read_exact, read_rational
+from leastnoise.exact.sources import system_source
+from leastnoise.release.method import Method, half_error
+from leastnoise.release.order import answer_once
+from leastnoise.release.plan import ReleasePlan
+from leastnoise.release.result import Release
+from leastnoise.release.tidy import TidyTable
+
+if TYPE_CHECKING:
+    from leastnoise.release.asking import Asking
+
+__all__ = ["Query", "fresh_id"]
+
+
+class Query(ABC):
+    """A question about a dataset. A subclass says what it reads, and by which method it answers."""
+
+    dataset: Asking
+
+    @property
+    @abstractmethod
+    def question(self) -> str:
+        """What is asked, in a few words; public."""
+
+    @abstractmethod
+    def parameters(self) -> dict[str, Json]:
+        """All that tells this question from others, as JSON."""
+
+    @abstractmethod
+    def method(self, epsilon: Exact, delta: Fraction) -> Method:
+        """How it is answered at this price, from public things only."""
+
+    @abstractmethod
+    def read(self) -> Any:
+        """The true answer, from the private data."""
+
+    @property
+    def adjust(self) -> Callable[[TidyTable], TidyTable] | None:
+        """What `Release.consistent` does to the table, for a query that has it."""
+        return None
+
+    def plan(self, epsilon: NumberLike, delta: NumberLike = 0) -> ReleasePlan:
+        """Mechanism, reason, error and cost. Free: the private data is not touched and nothing is spent.
+
+        Args:
+            epsilon: The privacy that the release would cost.
+            delta: Its δ; above zero it lets in mechanisms that need one.
+        """
+        price = _read_price(epsilon, delta)
+        return self._plan(self.method(*price), *price, with_half=True)
+
+    def release(self, epsilon: NumberLike, delta: NumberLike = 0, request_id: str | None = None) -> Release:
+        """Spend the price and answer.
+
+        Args:
+            epsilon: The privacy that the release costs.
+            delta: Its δ.
+            request_id: Your own name for this request. Repeating it returns the recorded answer, costs nothing and does
+                not touch the data. Without one the request gets a random name.
+
+        Raises:
+            BudgetExceeded: The budget does not cover it; nothing was read or spent.
+            RequestConflict: The id was used for another question.
+            EngineFailure: The engine failed; it was charged.
+        """
+        price = _read_price(epsilon, delta)
+        method, dataset = self.method(*price), self.dataset
+        name = fresh_id() if request_id is None else request_id
+        parameters: dict[str, Json] = {
+            "query": type(self).__name__,
+            **self.parameters(),
+            "epsilon": str(price[0]),
+            "delta": str(price[1]),
+        }
+        request = Request(name, method.event, dataset.name, dataset.analyst, dataset.purpose, parameters)
+        recorded = answer_once(
+            dataset.ledger, request, self.read, lambda truth: method.write(method.mechanism.release(truth))
+        )
+        return Release(
+            table=method.show(recorded),
+            plan=self._plan(method, *price, with_half=False),
+            request_id=name,
+            noise=method.noise,
+            adjust=self.adjust,
+        )
+
+    def _plan(self, method: Method, epsilon: Exact, delta: Fraction, *, with_half: bool) -> ReleasePlan:
+        dataset = self.dataset
+        return ReleasePlan(
+            question=self.question,
+            mechanism=method.mechanism,
+            reason=method.reason,
+            sensitivity=method.sensitivity,
+            error=method.error,
+            lower_bound=method.lower_bound,
+            half_error=self.half_error(epsilon, delta) if with_half else None,
+            event=method.event,
+            options=method.options,
+            notes=method.notes,
+            left=dataset.ledger.left(dataset.name, dataset.analyst, dataset.purpose),
+        )
+
+    def half_error(self, epsilon: Exact, delta: Fraction) -> Exact | None:
+        """The ε at which the expected error would be half."""
+        return half_error(lambda e: self.method(e, delta).error.expected, epsilon)
+
+    def __repr__(self) -> str:
+        """The question."""
+        return f"<{type(self).__name__}: {self.question}>"
+
+
+def fresh_id() -> str:
+    """A name for a request that no other has."""
+    return f"r-{system_source.bits(96):024x}"
+
+
+def _read_price(epsilon: NumberLike, delta: NumberLike) -> tuple[Exact, Fraction]:
+    return read_exact(epsilon, "epsilon", at_least=LEAST_EPSILON), read_rational(delta, "delta", at_least=0, below=1)

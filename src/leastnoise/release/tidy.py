@@ -1,0 +1,108 @@
+"""A released table: key columns, then value and error bars, one row per cell; and its way into data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from leastnoise.errors import MissingPackage
+from leastnoise.model.labels import unknown_label
+
+__all__ = ["TidyTable", "measure_names"]
+
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TidyTable:
+    """Columns of equal length, in order; the first ones are keys.
+
+    >>> cities = TidyTable({"city": ("Lyon", "Metz"), "value": (5, 3)}, keys=("city",))
+    >>> cities["value"], list(cities)
+    ((5, 3), [('Lyon', 5), ('Metz', 3)])
+    """
+
+    columns: Mapping[str, tuple[Any, ...]]
+    keys: tuple[str, ...] = field(default=())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.columns)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The columns that are no keys: the value, and its error bars if there are any."""
+        return tuple(name for name in self.columns if name not in self.keys)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether names, keys and all entries are equal; entries may be arrays."""
+        if not isinstance(other, TidyTable) or (self.names, self.keys) != (other.names, other.keys):
+            return False
+        if len(self) != len(other):
+            return False
+        return all(
+            np.array_equal(a, b) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else a == b
+            for mine, theirs in zip(self, other, strict=True)
+            for a, b in zip(mine, theirs, strict=True)
+        )
+
+    def __getitem__(self, name: str) -> tuple[Any, ...]:
+        """One column."""
+        if name not in self.columns:
+            raise unknown_label(name, self.columns, "column")
+        return self.columns[name]
+
+    def __len__(self) -> int:
+        """How many rows."""
+        return len(next(iter(self.columns.values())))
+
+    def __iter__(self) -> Iterator[Row]:
+        """The rows."""
+        return zip(*self.columns.values(), strict=True)
+
+    def with_columns(self, **columns: tuple[Any, ...]) -> TidyTable:
+        """The same table with some columns replaced."""
+        return TidyTable({**self.columns, **columns}, self.keys)
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """One dict per row."""
+        return [dict(zip(self.names, row, strict=True)) for row in self]
+
+    def to_pandas(self) -> Any:
+        """A pandas data frame."""
+        return _package("pandas").DataFrame({name: list(column) for name, column in self.columns.items()})
+
+    def to_polars(self) -> Any:
+        """A Polars data frame."""
+        return _package("polars").DataFrame({name: list(column) for name, column in self.columns.items()}, strict=False)
+
+    def to_arrow(self) -> Any:
+        """An Arrow table."""
+        return _package("pyarrow").table({name: list(column) for name, column in self.columns.items()})
+
+
+def measure_names(keys: tuple[str, ...]) -> tuple[str, str, str]:
+    """What the value and its bars are called: value, low and high, with underscores where a key has that name.
+
+    >>> measure_names(("city",)), measure_names(("value",))
+    (('value', 'low', 'high'), ('value_', 'low', 'high'))
+    """
+
+    def free(name: str) -> str:
+        while name in keys:
+            name += "_"
+        return name
+
+    return free("value"), free("low"), free("high")
+
+
+def _package(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MissingPackage(f"this needs {name}", fix='pip install "leastnoise[frames]"') from None

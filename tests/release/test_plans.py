@@ -1,0 +1,143 @@
+"""Plans: free, from public things only, and true."""
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+
+import leastnoise.release as ln
+from leastnoise.data import Table
+from leastnoise.model.events import event_from_dict
+from support.people import CITIES
+
+
+class Untouchable(Table):
+    """The schema of a table, and an alarm on every way to its data."""
+
+    def __init__(self, model):
+        self.name, self.columns = model.name, model.columns
+
+    def _alarm(self, *_, **__):
+        raise AssertionError("the data was touched")
+
+    aggregate = discover = ranks = scores = _alarm
+
+    def __getattr__(self, name):
+        self._alarm()
+
+    def close(self):
+        pass
+
+
+def missing_ways(kind):
+    """Methods of `kind` that a subclass has to give, so that it can be made at all."""
+    return dict.fromkeys(kind.__abstractmethods__, Untouchable._alarm)
+
+
+@pytest.fixture
+def dataset(open_people, tmp_path):
+    kind = type("Sealed", (Untouchable,), missing_ways(Untouchable))
+    model = open_people(privacy_unit="person")
+    with ln.open(
+        kind(model.table),
+        privacy_unit="person",
+        budget=(1, "1e-6"),
+        ledger=tmp_path / "sealed",
+        groups_per_unit=2,
+        rows_per_unit=3,
+    ) as opened:
+        yield opened
+
+
+BINS = {"age": [0, 25, 50, 100]}
+KEYS = {"city": CITIES}
+QUERIES = {
+    "count": lambda d: d.count(where="age >= 18"),
+    "units": lambda d: d.count(of="units", by="city", keys=CITIES),
+    "histogram": lambda d: d.count(keys=KEYS, bins=BINS),
+    "discovery": lambda d: d.count(by="city", of="units"),
+    "sum": lambda d: d.sum("income", bounds=(0, 1000), by="city", keys=CITIES),
+    "mean": lambda d: d.mean("income", bounds=(0, 1000)),
+    "variance": lambda d: d.variance("age", bounds=(0, 100)),
+    "median": lambda d: d.median("age", bounds=(0, 100)),
+    "quantiles": lambda d: d.quantile("income", [0.25, 0.75], bounds=(0, 1000)),
+    "most common": lambda d: d.most_common(2, by="city", keys=CITIES),
+    "choose": lambda d: d.choose(["age < 30", "age >= 30"]),
+    "best sum": lambda d: d.choose(by="city", keys=CITIES, sum_of="income", bounds=(0, 1000)),
+    "prefix sums": lambda d: d.workload("prefix sums", bins=BINS),
+    "marginals": lambda d: d.marginals(keys={**KEYS, "sex": ["m", "f"]}),
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_plan_says_all_and_touches_neither_data_nor_budget(dataset, name):
+    before = dataset.left
+    plan = QUERIES[name](dataset).plan("1/2", "1e-7")
+    assert dataset.left == before == plan.left
+    told = json.loads(json.dumps(plan.to_dict()))
+    assert told["error"]["expected"] > 0
+    assert told["error"]["within_95"] >= told["error"]["expected"] / 2
+    assert event_from_dict(told["event"]) == plan.event
+    assert plan.cost.epsilon == Fraction(1, 2)
+    assert plan.reason.theorem
+    assert plan.reason.citation
+    assert plan.half_error > Fraction(1, 2)
+    for text in (str(plan), plan._repr_html_()):
+        assert plan.question.split(" where ")[0] in text
+        assert "ε = 1/2" in text
+    if plan.lower_bound is not None:
+        assert plan.lower_bound.lower <= plan.error.expected.upper
+
+
+def test_the_alarm_would_go_off(dataset):
+    with pytest.raises(AssertionError, match="touched"):
+        dataset.count().read()
+
+
+@pytest.mark.parametrize("name", ["histogram", "sum", "median", "choose", "prefix sums"])
+def test_at_the_epsilon_that_is_named_the_error_is_half_and_a_sixteenth_less_does_not_do(dataset, name):
+    query = QUERIES[name](dataset)
+    now = query.plan(1)
+    half = now.half_error
+    assert query.plan(half).error.expected.lower * 2 <= now.error.expected.upper
+    if name != "prefix sums":  # where twice epsilon is named if it is enough
+        assert query.plan(half - Fraction(1, 16)).error.expected.upper * 2 > now.error.expected.lower
+
+
+def test_the_sensitivity_comes_from_the_bounds(dataset):
+    assert dataset.count(by="city", keys=CITIES).plan(1).sensitivity.l1 == 2 * 3
+    assert dataset.count(by="city", keys=CITIES, groups_per_unit=1).plan(1).sensitivity.l1 == 3
+    assert dataset.count(by="city", keys=CITIES, groups_per_unit=50).plan(1).sensitivity.l1 == 3 * 3
+    assert dataset.count(of="units").plan(1).sensitivity.l1 == 1
+    total = dataset.sum("age", bounds=(-20, 50), rows_per_unit=1).plan(1).sensitivity
+    assert total.l1 * total.step == 50
+    assert "one person" in str(total)
+    assert "at most 1 row" in str(total)
+
+
+def test_a_histogram_with_one_group_per_unit_costs_no_more_than_one_count(dataset):
+    one = dataset.count(of="units").plan(1)
+    many = dataset.count(by="city", keys=CITIES, of="units", groups_per_unit=1).plan(1)
+    assert many.cost == one.cost
+    assert many.error == one.error
+
+
+def test_names_and_keys_are_escaped(dataset):
+    query = dataset.count(where="city = '<script>alert(1)</script>'")
+    html = query.plan(1)._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+
+
+def test_a_plan_needs_no_data_frames_and_no_pictures(people, tmp_path):
+    code = (
+        "import sys, leastnoise.release as ln\n"
+        f"dataset = ln.open({str(people[0])!r}, budget=1, ledger={str(tmp_path / 'cold')!r})\n"
+        "print(dataset.count(by='city', keys=['Lyon']).plan(1))\n"
+        "heavy = {'pandas', 'polars', 'pyarrow', 'matplotlib', 'rich'}\n"
+        "print(sorted({name.split('.')[0] for name in sys.modules} & heavy))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

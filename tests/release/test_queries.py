@@ -1,0 +1,196 @@
+"""Every query on a real table: with an ε at which noise is all but impossible the truth comes back, bounded by unit."""
+
+from collections import Counter, defaultdict
+from fractions import Fraction
+from math import isnan
+
+import numpy as np
+import pytest
+
+from leastnoise.data import col
+from leastnoise.errors import BadParameter, TooLarge, UnknownLabel
+from support.people import CITIES, SURE
+
+
+def values(release):
+    return dict(zip(release.table[release.table.keys[0]], release.table["value"], strict=True))
+
+
+def is_missing(value):
+    return value is None or (isinstance(value, float) and isnan(value))
+
+
+def test_the_number_of_rows_and_of_people(open_people, people):
+    _, rows = people
+    assert open_people().count().release(SURE).value == len(rows)
+    by_person = open_people(name="by person", privacy_unit="person")
+    assert by_person.count(of="units").release(SURE).value == len({row["person"] for row in rows})
+    twice = sum(min(n, 2) for n in Counter(row["person"] for row in rows).values())
+    assert by_person.count(rows_per_unit=2).release(SURE).value == twice
+
+
+def test_a_histogram_by_public_keys_shows_zeros_for_keys_nobody_has(open_people, people):
+    truth = Counter(row["city"] for row in people[1])
+    found = values(open_people().count(by="city", keys=[*CITIES, "Nowhere"]).release(SURE))
+    assert found == {**truth, "Nowhere": 0}
+    assert list(found) == [*CITIES, "Nowhere"]
+
+
+def test_a_histogram_by_two_columns_of_which_one_is_binned(open_people, people):
+    query = open_people().count(by=["sex", "age"], keys={"sex": ["m", "f"]}, bins={"age": [0, 18, 65, 100]})
+    release = query.release(SURE)
+    truth = Counter()
+    for row in people[1]:
+        if row["age"] is not None:
+            truth[row["sex"], "[0, 18)" if row["age"] < 18 else "[18, 65)" if row["age"] < 65 else "[65, 100]"] += 1
+    assert {(sex, age): n for sex, age, n, _, _ in release.table} == truth
+
+
+def test_boolean_columns_need_no_keys(open_people, people):
+    found = values(open_people().count(by="member").release(SURE))
+    assert found == Counter(row["member"] for row in people[1])
+
+
+def test_filters_as_text_and_as_predicates(open_people, people):
+    truth = sum(row["age"] is not None and row["age"] >= 18 and row["city"] == "Metz" for row in people[1])
+    dataset = open_people()
+    assert dataset.count(where="age >= 18 AND city = 'Metz'").release(SURE).value == truth
+    assert dataset.count(where=(col("age") >= 18) & (col("city") == "Metz")).release(SURE).value == truth
+
+
+def test_at_most_so_many_groups_per_person(open_people, people):
+    cities = defaultdict(set)
+    for row in people[1]:
+        cities[row["person"]].add(row["city"])
+    dataset = open_people(privacy_unit="person")
+    for most in (1, 2, 3):
+        found = dataset.count(by="city", keys=CITIES, of="units", groups_per_unit=most).release(SURE)
+        assert sum(found.table["value"]) == sum(min(len(each), most) for each in cities.values())
+
+
+def test_keys_that_are_not_known_in_advance(open_people, people):
+    truth = Counter(row["age"] for row in people[1])
+    dataset = open_people()
+    query = dataset.count(by="age")
+    found = {age: n for age, n, _, _ in query.release(SURE, "1e-9").table}
+    threshold = query.plan(SURE, "1e-9").mechanism.threshold
+    assert found == {age: n for age, n in truth.items() if n >= threshold}
+    shown = query.release("1/2", "1e-6", request_id="some")
+    assert all(n >= query.plan("1/2", "1e-6").mechanism.threshold for n in shown.table["value"])
+    assert shown == query.release("1/2", "1e-6", request_id="some")
+    with pytest.raises(BadParameter, match="delta above zero"):
+        query.plan(1)
+
+
+def test_sums_in_exact_fixed_point(open_people, people):
+    incomes = [Fraction(row["income"]) for row in people[1] if not is_missing(row["income"])]
+    found = open_people().sum("income", bounds=(100, 900), step="1/4").release(SURE * 50)
+    assert found.value == float(sum(min(max(x, Fraction(100)), Fraction(900)) for x in incomes))
+
+
+def test_a_sum_by_city_with_negative_bounds(open_people, people):
+    truth = Counter()
+    for row in people[1]:
+        if row["age"] is not None:
+            truth[row["city"]] += min(max(row["age"], -10), 50)
+    assert values(open_people().sum("age", bounds=(-10, 50), by="city", keys=CITIES).release(SURE)) == truth
+
+
+@pytest.mark.parametrize("by", [None, "city"])
+def test_means_and_variances(open_people, people, by):
+    groups = defaultdict(list)
+    for row in people[1]:
+        if row["age"] is not None:
+            groups[row["city"] if by else "all"].append(row["age"])
+    keys = None if by is None else CITIES
+    dataset = open_people()
+    for name, moment in (("mean", np.mean), ("variance", np.var)):
+        release = getattr(dataset, name)("age", bounds=(0, 100), by=by, keys=keys).release(SURE * 20)
+        found = [release.value] if by is None else release.table["value"]
+        truth = [moment(groups[key]) for key in (CITIES if by else ["all"])]
+        assert found == pytest.approx(truth, rel=1e-12)
+        lows, highs = release.table["low"], release.table["high"]
+        assert all(
+            low <= true + 1e-9 and true - 1e-9 <= high for low, true, high in zip(lows, truth, highs, strict=True)
+        )
+
+
+def test_the_median_and_several_quantiles(open_people, people):
+    ages = sorted(row["age"] for row in people[1] if row["age"] is not None)
+    dataset = open_people()
+    medians = range(ages[(len(ages) - 1) // 2], ages[len(ages) // 2] + 1)
+    assert dataset.median("age", bounds=(0, 100)).release(SURE).value in medians
+    assert dataset.median("age", grid=[0, 10, 48, 60, 100]).release(SURE).value == 48
+    several = values(dataset.quantile("age", [0.1, 0.5, 0.9], bounds=(0, 100)).release(SURE))
+    for level, found in several.items():
+        below, above = sum(a < found for a in ages), sum(a > found for a in ages)
+        assert below <= level * len(ages) + 2
+        assert above <= (1 - level) * len(ages) + 2
+
+
+def test_the_most_common_keys_and_the_best_option(open_people, people):
+    truth = Counter(row["city"] for row in people[1])
+    dataset = open_people()
+    ranked = [city for city, _ in truth.most_common()]
+    assert dataset.most_common(by="city", keys=CITIES, of="rows").release(SURE).value == ranked[0]
+    assert values(dataset.most_common(3, by="city", keys=CITIES, of="rows").release(SURE)) == dict(enumerate(ranked, 1))
+    chosen = dataset.choose({"young": "age < 30", "old": "age >= 30"}).release(SURE)
+    assert chosen.value == "old"
+    sums = Counter()
+    for row in people[1]:
+        sums[row["city"]] += row["age"] or 0
+    best = dataset.choose(by="city", keys=CITIES, sum_of="age", bounds=(0, 100)).release(SURE)
+    assert best.value == max(sums, key=sums.get)
+
+
+def test_workloads_agree_with_the_histogram(open_people, people):
+    truth = np.histogram([row["age"] for row in people[1] if row["age"] is not None], bins=[0, 25, 50, 75, 100])[0]
+    dataset, bins = open_people(), {"age": [0, 25, 50, 75, 100]}
+    assert dataset.workload("prefix sums", bins=bins).release(SURE).table["value"] == tuple(np.cumsum(truth))
+    ranges = dataset.workload("ranges", bins=bins).release(SURE)
+    assert ranges.table["value"] == tuple(truth[a : b + 1].sum() for a in range(4) for b in range(a, 4))
+    matrix = [[1, -1, 0, 0], [0, 2, 0, 3]]
+    custom = dataset.workload(matrix, bins=bins, names=["gap", "mix"]).release(SURE)
+    assert values(custom) == dict(zip(["gap", "mix"], np.array(matrix) @ truth, strict=True))
+
+
+def test_two_way_tables_agree_where_they_share_a_column(open_people, people):
+    keys = {"city": ["Lyon", "Metz"], "sex": ["m", "f"], "member": [True, False]}
+    dataset = open_people()
+    release = dataset.marginals(keys=keys).release(SURE)
+    truth = Counter((row["city"], row["sex"]) for row in people[1] if row["city"] in keys["city"])
+    assert {(city, sex): n for table, city, sex, _, n, _, _ in release.table if table == "city × sex"} == truth
+    noisy = dataset.marginals(keys=keys).release(1).consistent()
+    totals = Counter()
+    for table, city, _, _, n, _, _ in noisy.table:
+        if city in keys["city"]:
+            totals[table, city] += Fraction(n)
+    for city in keys["city"]:
+        assert float(totals["city × sex", city]) == pytest.approx(float(totals["city × member", city]), abs=1e-9)
+    assert noisy.steps == ("consistent",)
+
+
+def test_wrong_questions_are_refused_with_the_closest_name_and_an_example(open_people):
+    dataset = open_people()
+    with pytest.raises(UnknownLabel, match="'city'"):
+        dataset.count(by="ctiy", keys=["Lyon"])
+    with pytest.raises(BadParameter, match=r"bounds=\(0, 100\)"):
+        dataset.sum("age")
+    with pytest.raises(BadParameter, match=r"holds no numbers.*age"):
+        dataset.mean("city", bounds=(0, 1))
+    with pytest.raises(BadParameter, match="listed twice"):
+        dataset.count(by="city", keys=["Lyon", "Lyon"])
+    with pytest.raises(BadParameter, match="either all columns"):
+        dataset.count(by=["city", "age"], keys={"city": CITIES})
+    with pytest.raises(TooLarge, match="at most"):
+        dataset.count(bins={"age": range(200_001)})
+    with pytest.raises(BadParameter, match="counted, not rows"):
+        open_people(privacy_unit="person", name="units").count(by="city", rows_per_unit=2)
+
+
+def test_a_key_of_the_wrong_kind_costs_nothing(open_people):
+    dataset = open_people()
+    before = dataset.left
+    with pytest.raises(BadParameter, match="kind"):
+        dataset.count(by="city", keys=[1, 2]).release(1)
+    assert dataset.left == before
