@@ -1,5 +1,8 @@
+import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -26,26 +29,41 @@ def test_the_installed_command_runs():
     assert leastnoise.__version__ in done.stdout
 
 
-def test_the_demo_shows_error_release_check_and_speed():
+def test_the_demo_plans_releases_compares_checks_and_draws():
     from leastnoise.apps.demo import run as demo
 
     console = Console(record=True, width=120)
-    demo(console)
+    demo(console, rows=20_000)
     text = console.export_text()
     parts = (
+        "Made up 20,000 visits by 6,",
         "expected error",
-        "released",
+        "95 % error",
         "off by",
-        "the best",
-        "holds on",
-        "does not hold",
-        "million",
-        "demo finished",
+        "sum of cost",
+        "median of age",
+        "of 5 right",
+        "the privacy certificate holds",
+        "persons_by_town.svg",
+        "Spent: ε = 57/100 + ln(3/2) of ε = 1",
+        "demo finished in",
     )
-    assert all(part in text for part in parts)
+    assert [part for part in parts if part not in text] == []
+    (picture,) = re.findall(r"\S+persons_by_town\.svg", text)
+    assert Path(picture).stat().st_size > 1000
+    shutil.rmtree(Path(picture).parent)
 
 
-@pytest.mark.parametrize("command", ["demo", "check", "budget"])
+def test_the_demo_says_so_when_it_cannot_draw(monkeypatch):
+    from leastnoise.apps.demo import run as demo
+
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    console = Console(record=True, width=120)
+    demo(console, rows=2_000)
+    assert "No picture was drawn: drawing needs matplotlib" in console.export_text()
+
+
+@pytest.mark.parametrize("command", ["demo", "plan", "release", "check", "budget"])
 def test_commands_have_help(command):
     result = run(app, [command, "--help"])
     assert result.exit_code == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from datetime import UTC, datetime
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,6 +40,9 @@ def show(
     ledger: LedgerOption = None,
     verify: Annotated[bool, typer.Option("--verify", help="Re-check every entry, price and sum.")] = False,
     witness: WitnessFile = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw what was left over time into a .png, .svg or .pdf file.")
+    ] = None,
 ) -> None:
     """Show every budget with bars of what is spent and left."""
     context.obj = ledger
@@ -51,6 +54,10 @@ def show(
     with _open(ledger) as opened:
         if verify or witness is not None:
             _verify(console, opened, witness)
+        if plot is not None:
+            from leastnoise.apps.plots import plot_burn_down
+
+            plot_burn_down(opened, plot, until=int(time.time()))
         console.print(_table(opened.balances()))
 
 
@@ -149,42 +156,25 @@ def _table(balances: list[Balance]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
+    from leastnoise.budget.ledger.display import COLUMNS, balance_texts
+
     table = Table(title="Privacy budgets", title_justify="left")
-    for column in ("budget of", "allows", "spent", "used", "still fits", "renews"):
+    for column in COLUMNS:
         table.add_column(column, no_wrap=column == "used", overflow="fold")
     for balance in balances:  # as plain text: a name is not markup
-        budget = balance.limits.budget
-        allows = f"ε = {budget.epsilon}" + ("" if budget.is_pure else f", δ = {float(budget.delta):.3g}")
-        left, right = (str(balance.scope), allows, str(balance.spent)), (_still_fits(balance), _renews(balance))
-        table.add_row(*map(Text, left), _bar(float(balance.left.used)), *map(Text, right))
+        whom, allows, spent, used, *rest = balance_texts(balance)
+        table.add_row(*map(Text, (whom, allows, spent)), _bar(float(balance.left.used), used), *map(Text, rest))
     if not balances:
         table.add_row("none yet", "", "", "", "nothing", "")
     return table
 
 
-def _bar(used: float) -> Text:
+def _bar(used: float, text: str) -> Text:
     from rich.text import Text
 
     filled = min(_BAR, max(round(used * _BAR), 1 if used > 0 else 0))
     colour = "green" if used < 0.5 else "yellow" if used < 0.9 else "red"
-    shown = min(used, 0.999) if used < 1 else 1.0  # 100 % only where nothing is left
-    return Text.assemble(("█" * filled, colour), ("░" * (_BAR - filled), "dim"), f" {shown:.1%}")
-
-
-def _still_fits(balance: Balance) -> str:
-    left = balance.left
-    if not left.epsilon and not left.rho:
-        return "nothing"
-    parts = [f"ε = {float(left.epsilon):.4g}"]
-    parts += [f"or ρ = {float(left.rho):.4g}"] if left.rho else []
-    parts += [f"with δ = {float(left.delta):.2g}"] if left.delta else []
-    return " ".join(parts)
-
-
-def _renews(balance: Balance) -> str:
-    if balance.refresh is None or balance.renewed is None:
-        return "never"
-    return datetime.fromtimestamp(balance.renewed + balance.refresh, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return Text.assemble(("█" * filled, colour), ("░" * (_BAR - filled), "dim"), f" {text}")
 
 
 def _seconds(text: str) -> int:

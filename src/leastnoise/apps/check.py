@@ -10,6 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from leastnoise.check import CertificateVerdict, Verdict, Witness
+    from leastnoise.model.certificate import Certificate
     from leastnoise.model.channel import Channel
     from leastnoise.model.graphs import DatasetGraph
 
@@ -28,7 +29,10 @@ def check(
     group: Annotated[int, typer.Option(help="Inputs up to this distance count as neighbours.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON with every number exact.")] = False,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw delta against epsilon into a .png, .svg or .pdf file.")
+        Path | None,
+        typer.Option(
+            help="Draw delta against epsilon, or the channel of a certificate, into a .png, .svg or .pdf file."
+        ),
     ] = None,
 ) -> None:
     """Check exactly whether a channel is private, or whether a certificate is true."""
@@ -56,7 +60,10 @@ def _verdict(
 
     text = _certificate_text(file)
     if text is not None:
-        return ask(Certificate.from_json(text))
+        certificate = Certificate.from_json(text)
+        if plot is not None:
+            _draw_certified(certificate, plot)
+        return ask(certificate)
     channel = Channel.read(file)
     neighbours = _read_graph(graph, channel)
     if plot is not None:
@@ -67,6 +74,19 @@ def _verdict(
     if epsilon is None and verdict.tight_epsilon != float("inf"):
         verdict = ask(channel, neighbours, verdict.tight_epsilon, delta, group=group)
     return verdict
+
+
+def _draw_certified(certificate: Certificate, plot: Path) -> None:
+    from leastnoise.apps.plots import plot_channel
+    from leastnoise.errors import BadParameter
+    from leastnoise.model.channel import Channel
+
+    channel = getattr(certificate, "channel", None)
+    if not isinstance(channel, Channel):
+        raise BadParameter(
+            "the certificate holds no channel to draw", given=f"claim: {certificate.claim}", fix="leave --plot out"
+        )
+    plot_channel(channel, plot, f"the channel of the {certificate.claim} certificate")
 
 
 def _certificate_text(file: Path) -> str | None:

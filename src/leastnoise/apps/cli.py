@@ -9,6 +9,9 @@ import typer
 import leastnoise
 from leastnoise.apps.budget import app as budget
 from leastnoise.apps.check import check
+from leastnoise.apps.design import design
+from leastnoise.apps.papers.command import papers
+from leastnoise.apps.release import ask
 
 __all__ = ["app", "main"]
 
@@ -38,13 +41,17 @@ def _options(
 
 @app.command()
 def demo() -> None:
-    """Show the main job on a small table: the error before, the release, the error after, the check, the speed."""
+    """Show the main job on a made-up table of a million rows: plans, releases, true errors, a check, a picture."""
     from leastnoise.apps.demo import run
 
     run()
 
 
+app.command("plan", help="Say what an answer would cost and how far off it would be. Free: no data is read.")(ask)
+app.command("release", help="Answer a question about a table, and charge the budget for it.")(ask)
 app.command()(check)
+app.command()(design)
+app.command()(papers)
 app.add_typer(budget, name="budget")
 
 

@@ -1,86 +1,133 @@
-"""`leastnoise demo`: the main job, from the error before it is spent to the check afterwards."""
+"""`leastnoise demo`: the main job on a table of a million rows: plan for nothing, release, see how far off it is."""
 
 from __future__ import annotations
 
+import tempfile
 import time
-from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from leastnoise.apps.demo_table import CITIES, DIAGNOSES, MOST_VISITS, Visits, make_visits
 from leastnoise.check import check
-from leastnoise.exact import discrete_laplace
-from leastnoise.mechanisms.choosing import plan_for
-from leastnoise.mechanisms.numeric import CountProblem, Geometric, TruncatedGeometric
-from leastnoise.model.graphs import path
+from leastnoise.data.parquet import write_parquet
+from leastnoise.errors import MissingPackage
+from leastnoise.release import open as open_dataset
+
+if TYPE_CHECKING:
+    from leastnoise.release import Dataset, Query, Release
 
 __all__ = ["run"]
 
-_EPSILON = Fraction(1, 2)
-# A made-up town: nobody's data.
-_COUNTS = {"Ashford": 1204, "Brook": 87, "Carrow": 9, "Dunmere": 431, "Elmhurst": 0}
+_MOST = 1000  # what a visit is taken to cost at most
 
 
-def run(console: Console | None = None) -> None:
+def run(console: Console | None = None, rows: int = 1_000_000) -> None:
     """Print the demonstration."""
     console = console or Console()
+    started = time.perf_counter()
     console.rule("[bold]leastnoise[/bold]: the least noise differential privacy allows")
-    _release(console)
-    _compare(console)
-    _check(console)
-    _race(console)
-    console.print("[green]demo finished[/green]: every number above was computed just now.")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "visits.parquet"
+        with console.status(f"making up {rows:,} visits to doctors …"):
+            visits = make_visits(rows)
+            write_parquet(visits.columns, file)
+        persons = len(np.unique(visits.columns["person_id"]))
+        console.print(
+            f"\nMade up {rows:,} visits by {persons:,} persons: {', '.join(visits.columns)} "
+            f"[dim]({file.stat().st_size / 1e6:.0f} MB of Parquet; nobody's data)[/dim]"
+        )
+        with open_dataset(
+            file, privacy_unit="person_id", budget=1, ledger=Path(folder) / "ledger", rows_per_unit=MOST_VISITS
+        ) as dataset:
+            console.print(
+                "Protected: every person with all visits. Budget: [bold]ε = 1[/bold] for all questions together."
+            )
+            histogram = _histogram(console, dataset, visits)
+            _sum(console, dataset, visits)
+            _median(console, dataset, visits)
+            _most_common(console, dataset, visits)
+            _check(console, histogram)
+            _draw(console, histogram)
+            console.print(f"\nSpent: {dataset.ledger.balances()[0].spent} of {dataset.budget}; left: {dataset.left}")
+    console.print(f"[green]demo finished[/green] in {time.perf_counter() - started:.0f} s: all was computed just now.")
 
 
-def _release(console: Console) -> None:
-    """Plan for free, then release each count."""
-    mechanism = Geometric(epsilon=_EPSILON)
-    estimate, reason = mechanism.error(), mechanism.why()
-    level = max(estimate.quantiles)
-    console.print(f"\nOne person more or less changes one count by one; [bold]ε = {_EPSILON}[/bold].")
-    console.print(
-        f"Before anything is spent: expected error {float(estimate.expected):.3f}, "
-        f"with probability {float(level):.0%} at most {estimate.quantiles[level]}."
-    )
-    console.print(f"Why nothing is less noisy: {reason.theorem} [dim]({reason.citation})[/dim]\n")
-    table = Table(title=f"Counts by town, {mechanism.name}")
-    for column in ("town", "true count", "released", "off by"):
-        table.add_column(column, justify="left" if column == "town" else "right")
-    released = {town: mechanism.release(count) for town, count in _COUNTS.items()}
-    for town, count in _COUNTS.items():
-        table.add_row(town, str(count), str(released[town]), f"{released[town] - count:+d}")
-    console.print(table)
-    mean = sum(abs(released[town] - count) for town, count in _COUNTS.items()) / len(_COUNTS)
-    console.print(f"Mean error this time: {mean:.2f}  [dim](true counts are shown because this is a demo)[/dim]\n")
-
-
-def _compare(console: Console) -> None:
-    """Which mechanism wins is computed, not believed."""
-    problem = CountProblem(epsilon=_EPSILON, sensitivity=3, bounds=(0, 1000))
-    console.print("If one person may change a count by three, the expected errors are:")
-    console.print(f"{plan_for(problem)}\n", highlight=False)
-
-
-def _check(console: Console) -> None:
-    """The checker knows nothing of the mechanism but its matrix."""
-    mechanism = TruncatedGeometric(low=0, high=4, epsilon="ln(2)")
-    channel = mechanism.channel(range(5), range(5))
-    console.print("The same law between 0 and 4 at ε = ln 2, as an exact matrix:")
-    console.print(str(channel), highlight=False)
-    for epsilon in ("ln(2)", "ln(1.99)"):
-        verdict = check(channel, path(5), epsilon=epsilon)
-        console.print(f"\n{verdict}", style="green" if verdict else "red", highlight=False)
-    console.print()
-
-
-def _race(console: Console) -> None:
-    """How fast the exact noise is."""
-    size, seconds = 1_000_000, float("inf")
-    for _ in range(5):
+def _ask(console: Console, title: str, query: Query, epsilon: str) -> Release:
+    """Plan, then release."""
+    console.print(f"\n[bold]{title}[/bold]")
+    plan = query.plan(epsilon)
+    console.print(plan)
+    with console.status("reading the table …"):
         started = time.perf_counter()
-        discrete_laplace(rate=_EPSILON, size=size)
-        seconds = min(seconds, time.perf_counter() - started)
+        release = query.release(epsilon)
+        seconds = time.perf_counter() - started
+    console.print(f"released in {seconds:.2f} s at a cost of {release.cost}", style="dim", highlight=False)
+    return release
+
+
+def _histogram(console: Console, dataset: Dataset, visits: Visits) -> Release:
+    query = dataset.count(by="city", keys=CITIES, of="units")
+    release = _ask(console, "1. How many persons in each town?", query, "ln(3/2)")
+    table = Table(title="persons by town (true counts are shown because this is a demo)")
+    for column in ("town", "true", "released", "off by", "95 % error bar"):
+        table.add_column(column, justify="left" if column == "town" else "right")
+    true = visits.persons_by_city()
+    for town, value, low, high in release.table:
+        table.add_row(town, f"{true[town]:,}", f"{value:,}", f"{value - true[town]:+d}", f"{low:,} … {high:,}")
+    console.print(table)
+    return release
+
+
+def _sum(console: Console, dataset: Dataset, visits: Visits) -> None:
+    query = dataset.sum("cost", bounds=(0, _MOST), step="0.01")
+    release = _ask(console, "2. What did all visits cost together?", query, "0.19")
+    costs = visits.columns["cost"]
+    _compare(console, float(np.nansum(np.clip(costs, 0, _MOST))), float(release.value), f"with no visit above {_MOST}")
+
+
+def _median(console: Console, dataset: Dataset, visits: Visits) -> None:
+    query = dataset.median("age", bounds=(0, 120), step=1)
+    release = _ask(console, "3. The median age at a visit?", query, "0.19")
+    _compare(console, float(np.median(visits.columns["age"])), float(release.value), "of the visits")
+
+
+def _most_common(console: Console, dataset: Dataset, visits: Visits) -> None:
+    query = dataset.most_common(5, by="diagnosis", keys=DIAGNOSES)
+    release = _ask(console, "4. The five most common diagnoses?", query, "0.19")
+    true = visits.most_common_diagnoses(5)
+    found = [str(name) for name in release.table["value"]]
+    console.print(f"true:     {', '.join(true)}")
+    console.print(f"released: {', '.join(found)}  ({len(set(true) & set(found))} of 5 right)")
+
+
+def _compare(console: Console, true: float, released: float, what: str) -> None:
+    off = abs(released - true) / max(abs(true), 1e-9)
     console.print(
-        f"A million draws of exact noise took {seconds * 1000:.1f} ms, {size / seconds / 1e6:.0f} million a second "
-        "[dim](`make bench` compares with peers)[/dim].\n"
+        f"true: {true:,.2f}   released: {released:,.2f}   off by {released - true:+,.2f} ({off:.4%}) [dim]{what}[/dim]"
     )
+
+
+def _check(console: Console, release: Release) -> None:
+    """The checker trusts nothing but the certificate's own numbers."""
+    console.print()
+    certificate = release.certificate
+    if certificate is None:
+        console.print(f"No certificate comes with the counts: {release.no_certificate}", markup=False)
+        return
+    verdict = check(certificate)
+    console.print(verdict.headline(), style="green" if verdict else "red", markup=False)
+
+
+def _draw(console: Console, release: Release) -> None:
+    picture = Path(tempfile.mkdtemp(prefix="leastnoise-demo-")) / "persons_by_town.svg"
+    try:
+        release.plot(picture)
+    except MissingPackage as missing:
+        picture.parent.rmdir()
+        console.print(f"No picture was drawn: {missing}", markup=False)
+        return
+    console.print(f"A picture of the counts with their error bars: {picture}", markup=False, soft_wrap=True)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise, product
+from pathlib import Path
 
 from leastnoise.apps.papers.claims import Claim, Paper, all_of
 from leastnoise.check import check
@@ -19,7 +20,7 @@ from leastnoise.model.losses import Loss, absolute, squared, zero_one
 from leastnoise.model.priors import Prior, uniform
 from leastnoise.model.reader import expected_loss
 
-__all__ = ["PAPER"]
+__all__ = ["PAPER", "draw_figures"]
 
 
 def claims() -> Iterator[Claim]:
@@ -42,7 +43,7 @@ def claims() -> Iterator[Claim]:
 PAPER = Paper("laplace", "Fernandes, McIver and Morgan, The Laplace mechanism has optimal utility, LICS 2021", claims)
 
 
-def geometric(steps: int, base: int) -> Channel:
+def geometric(steps: int, base: int | Fraction) -> Channel:
     """G on 0, 1/N, …, 1 with α = 1/base per step."""
     labels = _points(steps)
     whole = TruncatedGeometric(f"ln({base})", 0, steps).channel(range(steps + 1), range(steps + 1))
@@ -228,3 +229,16 @@ def _legal_losses() -> Claim:
         for steps in (2, 5)
     )
     return all_of("Corollary 17", "absolute and squared loss are monotone, so Theorem 5 applies to them", cases)
+
+
+def draw_figures(directory: str | Path) -> Path:
+    """Figure 1b, the posteriors of the geometric and of the pixelated Laplace mechanism; returns its path."""
+    from leastnoise.apps.plots import plot_simplex
+    from leastnoise.release.drawing_style import make_picture_folder
+
+    cell = Fraction(4, 3)  # e^(ε/8), rational so that both channels are exact
+    channels = {"geometric": geometric(2, cell**4), "Laplace, seen through 8 cells": laplace(2, 8, f"8*ln({cell})")}
+    hypers = {name: channel.hyper(uniform(_points(2))) for name, channel in channels.items()}
+    target = make_picture_folder(directory) / "simplex.svg"
+    plot_simplex(hypers, target, "what a reader believes about 0, 1/2 and 1 at ε = 8·ln(4/3)")
+    return target

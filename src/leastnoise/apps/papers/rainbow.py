@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from importlib import import_module
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 from leastnoise.apps.papers.claims import Claim, Paper, all_of
 from leastnoise.check import check
-from leastnoise.errors import BadParameter, MissingPackage
 from leastnoise.mechanisms.rainbow import (
     NoBestMechanism,
     Operator,
@@ -23,6 +21,7 @@ from leastnoise.mechanisms.rainbow import (
 )
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import cycle, path
+from leastnoise.release.drawing_style import GREY, make_picture_folder, picture
 
 __all__ = [
     "BOUNDARY",
@@ -129,19 +128,8 @@ def _closed_form() -> Claim:
 
 def draw_figures(directory: str | Path) -> Path:
     """Figures 3, 4 and 5 in one picture, published and corrected curves side by side; returns its path."""
-    folder = Path(directory)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadParameter("the folder can't be made", given=str(folder), fix=f"{error.strerror}") from None
-    try:
-        matplotlib = import_module("matplotlib")
-        figures = import_module("matplotlib.figure")
-    except ImportError:
-        raise MissingPackage("drawing needs matplotlib", fix='pip install "leastnoise[plots]"') from None
-    target = folder / "rainbow_figures.svg"
-    with matplotlib.rc_context({"svg.hashsalt": "leastnoise", "svg.fonttype": "none", "font.size": 9}):
-        figure = figures.Figure(figsize=(9, 9), layout="constrained")
+    target = make_picture_folder(directory) / "rainbow_figures.svg"
+    with picture(target, (9, 9)) as figure:
         grid = figure.subplots(3, 2, sharex=True, sharey=True)
         for row, (number, delta) in enumerate(zip((3, 4, 5), PRINTED_SWITCH_TIMES, strict=True)):
             for column, (published, name) in enumerate(_COLUMNS):
@@ -150,10 +138,6 @@ def draw_figures(directory: str | Path) -> Path:
         grid[2][1].legend(loc="center right")
         for column in (0, 1):
             grid[2][column].set_xlabel("distance t to the boundary")
-        try:
-            figure.savefig(target, metadata={"Date": None})
-        except OSError as error:
-            raise BadParameter("the picture can't be written", given=str(target), fix=f"{error.strerror}") from None
     return target
 
 
@@ -163,7 +147,7 @@ def _draw(axes: Any, operator: Operator) -> Fraction:
     for k, curve in enumerate(zip(*walk, strict=True), start=1):
         axes.plot(range(_STEPS + 1), [float(p) for p in curve], label=f"k = {k}")
     for time in switch_times(Operator(operator.epsilon, operator.delta), BOUNDARY):
-        axes.axvline(time, color="grey", linewidth=0.6, linestyle="--")
+        axes.axvline(time, color=GREY, linewidth=0.6, linestyle="--")
     axes.set(xlim=(0, _STEPS), ylim=(-0.02, 1.02), ylabel="P(M(t) = k)")
     return max(needed_delta(a, b, _EPSILON) for a, b in pairwise(walk))
 

@@ -1,0 +1,213 @@
+"""`leastnoise.toml`: what is fixed about each dataset, so that analysts type little and can't mistype it.
+
+ledger = "team.ledger"              # a file, or "postgresql://…"
+
+[datasets.visits]
+source = "visits.parquet"           # files are found beside this one
+unit = "person_id"                  # whose rows these are; "row" protects single rows
+budget = ["1", "1e-6"]              # ε, or ε and δ
+groups_per_unit = 3
+rows_per_unit = 1
+
+[datasets.visits.bounds]
+salary = [0, 200000]
+[datasets.visits.steps]
+salary = 100
+[datasets.visits.keys]
+city = ["Bonn", "Ulm"]              # or the name of a file with one key a line
+[datasets.visits.bins]
+age = [0, 18, 65, 120]
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from leastnoise.errors import BadConfiguration, LeastNoiseError
+
+__all__ = ["Configuration", "DatasetSettings", "read_configuration"]
+
+_DEFAULT = "leastnoise.toml"
+_TOP = ("analyst", "datasets", "ledger")
+
+
+@dataclass(frozen=True)
+class DatasetSettings:
+    """What the file says about one dataset; what it does not say is None or empty.
+
+    Attributes:
+        source: Files, a DuckDB file or an address.
+        table: Which table, where the source has several.
+        unit: The column of the privacy unit, "row" for single rows.
+        budget: ε, or ε and δ.
+        groups_per_unit: In how many groups a unit counts.
+        rows_per_unit: With how many rows in each.
+        bounds: The public bounds of numeric columns.
+        steps: What their values are rounded to.
+        keys: The public keys of columns; text means a file with one key a line.
+        bins: The public edges of numeric columns.
+    """
+
+    source: str
+    table: str | None = None
+    unit: str | None = None
+    budget: tuple[Any, ...] | None = None
+    groups_per_unit: int = 1
+    rows_per_unit: int = 1
+    bounds: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+    steps: Mapping[str, Any] = field(default_factory=dict)
+    keys: Mapping[str, tuple[Any, ...] | Path] = field(default_factory=dict)
+    bins: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A whole file; without one, nothing is fixed."""
+
+    file: Path | None = None
+    ledger: str | None = None
+    analyst: str | None = None
+    datasets: Mapping[str, DatasetSettings] = field(default_factory=dict)
+
+    def closest(self, name: str) -> str | None:
+        """The dataset whose name is nearest to a mistyped one."""
+        return next(iter(get_close_matches(name, self.datasets, n=1, cutoff=0.6)), None)
+
+
+def read_configuration(file: str | Path | None = None) -> Configuration:
+    """Read a file; without a name $LEASTNOISE_CONFIG or ./leastnoise.toml, and if that is not there, nothing is fixed.
+
+    Raises:
+        BadConfiguration: It can't be read, has an unknown key, or a value of the wrong kind.
+    """
+    named = file or os.environ.get("LEASTNOISE_CONFIG")
+    path = Path(named or _DEFAULT)
+    if named is None and not path.exists():
+        return Configuration()
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadConfiguration("the configuration can't be read", given=str(path), fix=_reason(error)) from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise BadConfiguration("the configuration is no TOML", given=str(path), fix=str(error)[:100]) from None
+    reader = _Reader(path)
+    reader.known(data, _TOP, "")
+    tables = reader.mapping(data.get("datasets", {}), "datasets")
+    return Configuration(
+        file=path,
+        ledger=_found(reader.text(data.get("ledger"), "ledger"), path),
+        analyst=reader.text(data.get("analyst"), "analyst"),
+        datasets={name: reader.dataset(name, table) for name, table in tables.items()},
+    )
+
+
+class _Reader:
+    """Checks each value and says in which file and under which key one is wrong."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def dataset(self, name: str, table: Any) -> DatasetSettings:
+        place = f"datasets.{name}"
+        table = self.mapping(table, place)
+        self.known(table, tuple(DatasetSettings.__dataclass_fields__), place)
+        if "source" not in table:
+            raise self._wrong(f"{place}.source", "missing", 'say where the data is: source = "visits.parquet"')
+
+        def each(key: str, read: Callable[[Any, str], Any]) -> dict[str, Any]:
+            inner = self.mapping(table.get(key, {}), f"{place}.{key}")
+            return {column: read(value, f"{place}.{key}.{column}") for column, value in inner.items()}
+
+        return DatasetSettings(
+            source=str(_found(self.text(table["source"], f"{place}.source"), self._file)),
+            table=self.text(table.get("table"), f"{place}.table"),
+            unit=self.text(table.get("unit"), f"{place}.unit"),
+            budget=self._budget(table.get("budget"), f"{place}.budget"),
+            groups_per_unit=self._limit(table.get("groups_per_unit", 1), f"{place}.groups_per_unit"),
+            rows_per_unit=self._limit(table.get("rows_per_unit", 1), f"{place}.rows_per_unit"),
+            bounds=each("bounds", self._bounds),
+            steps=each("steps", self._number),
+            keys=each("keys", self._keys),
+            bins=each("bins", self._edges),
+        )
+
+    def known(self, table: Mapping[str, Any], allowed: Iterable[str], place: str) -> None:
+        for key in table:
+            if key not in allowed:
+                (nearest,) = get_close_matches(key, allowed, n=1, cutoff=0.0)
+                raise self._wrong(f"{place}.{key}".lstrip("."), "unknown key", f"did you mean {nearest}?")
+
+    def mapping(self, value: Any, place: str) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise self._wrong(place, value, f"make it a table: [{place}]")
+        return value
+
+    def text(self, value: Any, place: str) -> str | None:
+        if value is None or (isinstance(value, str) and value):
+            return value
+        raise self._wrong(place, value, "write text in quotes")
+
+    def _number(self, value: Any, place: str) -> Any:
+        from leastnoise.exact.parameters import read_exact
+
+        try:
+            if isinstance(value, bool):
+                raise TypeError
+            read_exact(value, place)
+        except (LeastNoiseError, TypeError):
+            raise self._wrong(place, value, 'write a number: 100, 0.5 or "1/3"') from None
+        return value
+
+    def _numbers(self, value: Any, place: str, example: str) -> tuple[Any, ...]:
+        if not isinstance(value, list):
+            raise self._wrong(place, value, f"write a list: {example}")
+        return tuple(self._number(item, place) for item in value)
+
+    def _bounds(self, value: Any, place: str) -> tuple[Any, ...]:
+        found = self._numbers(value, place, "[0, 200000]")
+        if len(found) != 2:
+            raise self._wrong(place, value, "write the lower and the upper bound: [0, 200000]")
+        return found
+
+    def _edges(self, value: Any, place: str) -> tuple[Any, ...]:
+        return self._numbers(value, place, "[0, 18, 65, 120]")
+
+    def _budget(self, value: Any, place: str) -> tuple[Any, ...] | None:
+        if value is None:
+            return None
+        found = self._numbers(value if isinstance(value, list) else [value], place, '["1", "1e-6"]')
+        if len(found) not in (1, 2):
+            raise self._wrong(place, value, 'write ε, or ε and δ: ["1", "1e-6"]')
+        return found
+
+    def _limit(self, value: Any, place: str) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise self._wrong(place, value, "write a whole number from 1 on")
+        return value
+
+    def _keys(self, value: Any, place: str) -> tuple[Any, ...] | Path:
+        if isinstance(value, str):
+            return self._file.parent / value
+        if not isinstance(value, list) or not all(isinstance(key, str | int | Decimal | date) for key in value):
+            raise self._wrong(place, value, 'list the keys: ["Bonn", "Ulm"], or name a file with one a line')
+        return tuple(value)
+
+    def _wrong(self, place: str, given: Any, fix: str) -> BadConfiguration:
+        return BadConfiguration(f"{self._file}: {place} is wrong", given=str(given), fix=fix)
+
+
+def _found(place: str | None, file: Path) -> str | None:
+    """A file named in the configuration lies beside it, unless its name is a whole path or an address."""
+    return place if place is None or "://" in place else str(file.parent / place)
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or "write it as UTF-8"

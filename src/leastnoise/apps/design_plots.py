@@ -1,0 +1,84 @@
+"""Pictures of designs and comparisons, with matplotlib (the extra `plots`) or in the terminal; rounded numbers only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from leastnoise.design.comparison import LOWER_BOUND, OPTIMAL
+from leastnoise.errors import TooLarge
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from leastnoise.design.comparison import Comparison
+    from leastnoise.design.result import Design
+
+__all__ = ["heat_map_text", "law_of", "plot_design", "plot_frontier"]
+
+_SHADES = " ·░▒▓█"
+_MOST_SHOWN = 48
+_MOST_DRAWN = 400
+
+
+def law_of(design: Design, most: int = _MOST_DRAWN) -> NDArray[np.float64]:
+    """p(y|x) in doubles, a row for each node and a column for each output.
+
+    Raises:
+        TooLarge: There are too many nodes or outputs for a picture.
+    """
+    nodes, outputs = design.problem.graph.size, design.problem.outputs
+    if nodes is None or nodes > most or (outputs is not None and len(outputs) > most):
+        raise TooLarge(
+            f"a picture shows at most {most} nodes", given=design.problem.graph.name, fix="use a smaller graph"
+        )
+    if design.channel is not None:
+        return design.channel.floats()
+    answers, pmf = design.problem.answers, design.mechanism.pmf
+    return np.array([[float(pmf(output, node)) for output in answers] for node in design.problem.graph.nodes])
+
+
+def heat_map_text(design: Design) -> str | None:
+    """The law in shades, a line for each node; None for too many of them."""
+    try:
+        law = law_of(design, _MOST_SHOWN)
+    except TooLarge:
+        return None
+    shades = np.ceil(law / law.max() * (len(_SHADES) - 1)).astype(int)
+    names = [str(node)[:12] for node in design.problem.graph.nodes]
+    width = max(map(len, names))
+    return "\n".join(
+        f"{name.rjust(width)} {''.join(2 * _SHADES[shade] for shade in row)}"
+        for name, row in zip(names, shades, strict=True)
+    )
+
+
+def plot_design(design: Design, path: str | Path) -> None:
+    """Draw the law as a heat map into a .png, .svg or .pdf file: rows are inputs, columns are outputs."""
+    from leastnoise.apps.plots import plot_law
+
+    problem = design.problem
+    plot_law(law_of(design), problem.graph.nodes, problem.answers, path, f"{problem.graph.name}, {problem.privacy}")
+
+
+def plot_frontier(comparison: Comparison, path: str | Path) -> None:
+    """Draw the loss of each mechanism against ε into a .png, .svg or .pdf file."""
+    from leastnoise.release.drawing_style import GREY, literal, picture
+
+    bounds: dict[str, dict[str, Any]] = {  # the optimum is wide and pale: a mechanism that reaches it stays in sight
+        OPTIMAL: {"color": GREY, "linewidth": 7, "alpha": 0.4, "solid_capstyle": "butt", "zorder": 1},
+        LOWER_BOUND: {"color": GREY, "linestyle": ":", "zorder": 3},
+    }
+    with picture(path) as figure:
+        axes = figure.subplots()
+        for name, points in comparison.frontier.items():
+            axes.plot(*zip(*points, strict=True), label=literal(name), **bounds.get(name, {"marker": "."}))
+        axes.set(xlabel="ε", ylabel=literal(f"expected {comparison.loss}"), title=literal(comparison.graph))
+        axes.set(xscale="log", yscale="log")
+        for axis in (axes.xaxis, axes.yaxis):  # 0.1, 0.2, 0.5, 1, … rather than powers of ten
+            axis.get_major_locator().set_params(subs=(1, 2, 5))
+            axis.set_major_formatter("{x:g}")
+            axis.set_minor_formatter("")
+        axes.legend()

@@ -1,0 +1,126 @@
+"""Public values on the command line: keys, edges and bounds, from options, from files or from the configuration."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from leastnoise.errors import BadParameter
+
+if TYPE_CHECKING:
+    from leastnoise.apps.config import DatasetSettings
+
+__all__ = ["MISSING", "Options", "public_bins", "public_keys", "read_numbers"]
+
+MISSING = "(missing)"
+"""How a key that stands for missing values is written."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What was said on the command line, unread; None or empty where nothing was said."""
+
+    by: Sequence[str] = ()
+    keys: Sequence[str] = ()
+    keys_from: Sequence[str] = ()
+    bins: Sequence[str] = ()
+    where: str | None = None
+    of: str | None = None
+    bounds: str | None = None
+    step: str | None = None
+    level: Sequence[str] = ()
+    top: int | None = None
+    option: Sequence[str] = ()
+    expected_rows: int | None = None
+
+
+def public_keys(
+    kinds: Mapping[str, str], settings: DatasetSettings | None, options: Options, by: Sequence[str]
+) -> dict[str, Any]:
+    """The public keys of the columns: from the options, else from the configuration."""
+    given: dict[str, list[str]] = {}
+    for what, texts in (("--keys", options.keys), ("--keys-from", options.keys_from)):
+        for text in texts:
+            column, rest = _addressed(text, by, what)
+            given[column] = _cells(rest) if what == "--keys" else _lines(Path(rest))
+    found: dict[str, Any] = {
+        column: [_read_key(text, column, kinds[column]) for text in texts] for column, texts in given.items()
+    }
+    fixed_keys = {} if settings is None else settings.keys
+    binned = {_addressed(text, by, "--bins")[0] for text in options.bins}
+    for column in by:
+        if column in fixed_keys and column not in found and column not in binned:
+            fixed = fixed_keys[column]
+            texts = _lines(fixed) if isinstance(fixed, Path) else fixed
+            found[column] = [_read_key(key, column, kinds[column]) for key in texts]
+    return found
+
+
+def public_bins(settings: DatasetSettings | None, options: Options, by: Sequence[str]) -> dict[str, Any]:
+    """The public edges of the columns: from the options, else from the configuration."""
+    found: dict[str, Any] = {}
+    for text in options.bins:
+        column, rest = _addressed(text, by, "--bins")
+        found[column] = read_numbers(rest, "--bins")
+    fixed = {} if settings is None else settings.bins
+    keyed = {_addressed(text, by, "--keys")[0] for text in (*options.keys, *options.keys_from)}
+    keyed |= set() if settings is None else set(settings.keys)
+    return {**{name: fixed[name] for name in by if name in fixed and name not in keyed}, **found}
+
+
+def _addressed(text: str, by: Sequence[str], what: str) -> tuple[str, str]:
+    """`city=Bonn,Ulm` as column and rest; the column may be left out where there is only one."""
+    name, sign, rest = text.partition("=")
+    if sign and name in by:
+        return name, rest
+    if len(by) == 1:
+        return by[0], text
+    raise BadParameter(f"{what} must say for which column", given=text, fix=f"write for example {what} {by[0]}={text}")
+
+
+def _cells(text: str) -> list[str]:
+    return [cell.strip() for cell in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise BadParameter(
+            f"the file of keys can't be read: {reason}", given=str(file), fix="name a text file with one key a line"
+        ) from None
+    return [line.strip() for line in lines if line.strip()]
+
+
+def read_numbers(text: str, what: str) -> list[str]:
+    """Numbers with commas between them, unread."""
+    cells = [cell.strip() for cell in text.split(",")]
+    if len(cells) < 2 or not all(cells):
+        raise BadParameter(f"{what} is a list of numbers", given=text, fix=f"write for example {what} 0,100")
+    return cells
+
+
+def _read_key(key: Any, column: str, kind: str) -> Any:
+    """A key written as text, as a value of the column's kind."""
+    if not isinstance(key, str):
+        return key
+    if key == MISSING:
+        return None
+    readers: dict[str, Callable[[str], Any]] = {
+        "integer": int,
+        "real": Decimal,
+        "decimal": Decimal,
+        "boolean": lambda text: {"true": True, "false": False}[text.lower()],
+        "date": date.fromisoformat,
+        "timestamp": datetime.fromisoformat,
+    }
+    try:
+        return readers.get(kind, str)(key)
+    except (ValueError, KeyError, InvalidOperation):
+        raise BadParameter(f"a key of {column} is no {kind}", given=key, fix=f"write keys of the kind {kind}") from None

@@ -1,0 +1,250 @@
+"""`leastnoise plan` and `leastnoise release`: a question about a table, its error for free, its answer at a price."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from leastnoise.apps.config import Configuration, DatasetSettings
+    from leastnoise.release import Dataset, Release, ReleasePlan
+
+__all__ = ["ask"]
+
+_DATA, _QUESTION, _PRICE, _OUTPUT = "The data", "The question", "The price", "The answer"
+_FORMATS = ("table", "json", "csv")
+
+
+def _option(help_text: str, panel: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, help=help_text, rich_help_panel=panel, show_default=False, **more)
+
+
+Many = list[str] | None
+
+
+def ask(
+    context: typer.Context,
+    source: Annotated[
+        str, typer.Argument(help='A dataset of leastnoise.toml, files, or "postgresql://…".', show_default=False)
+    ],
+    question: Annotated[
+        str,
+        typer.Argument(
+            help="count, sum, mean, variance, median, quantile, most-common, choose, ranges, prefix-sums or marginals.",
+            show_default=False,
+        ),
+    ],
+    columns: Annotated[Many, typer.Argument(help="The columns that it is about.", show_default=False)] = None,
+    epsilon: Annotated[str, _option('What it costs: 0.5, "1/3", "ln(3)".', _PRICE)] = "",
+    delta: Annotated[str, _option("The δ that it may cost too, for keys unknown in advance.", _PRICE)] = "0",
+    budget: Annotated[
+        str | None, _option("Granted when the data is first released from: 1, or 1,1e-6 with δ.", _PRICE)
+    ] = None,
+    ledger: Annotated[
+        str | None, _option('A file or "postgresql://…".', _PRICE, "--ledger", envvar="LEASTNOISE_LEDGER")
+    ] = None,
+    unit: Annotated[
+        str | None, _option("The column that says whose a row is; `row` protects single rows.", _DATA)
+    ] = None,
+    table: Annotated[str | None, _option("Which table, where the source has several.", _DATA)] = None,
+    groups_per_unit: Annotated[int | None, _option("In at most so many groups does a unit count.", _DATA)] = None,
+    rows_per_unit: Annotated[int | None, _option("With at most so many rows in each.", _DATA)] = None,
+    config: Annotated[Path | None, _option("Instead of ./leastnoise.toml.", _DATA)] = None,
+    memory_limit: Annotated[str | None, _option("For the embedded engine: 4GB.", _DATA)] = None,
+    by: Annotated[Many, _option("Break down by this column; may be repeated.", _QUESTION)] = None,
+    keys: Annotated[Many, _option("Its public keys: Bonn,Ulm or city=Bonn,Ulm.", _QUESTION)] = None,
+    keys_from: Annotated[Many, _option("A file with one key a line: FILE or city=FILE.", _QUESTION)] = None,
+    bins: Annotated[Many, _option("Public edges of a numeric column: 0,18,65 or age=0,18,65.", _QUESTION)] = None,
+    where: Annotated[str | None, _option("Which rows count: \"age >= 18 AND city = 'Bonn'\".", _QUESTION)] = None,
+    of: Annotated[str | None, _option("What is counted: rows or units.", _QUESTION)] = None,
+    bounds: Annotated[str | None, _option("Public bounds of the column: 0,200000.", _QUESTION)] = None,
+    step: Annotated[str | None, _option("What values are rounded to.", _QUESTION)] = None,
+    level: Annotated[Many, _option("A level for quantile: 0.9; may be repeated.", _QUESTION)] = None,
+    top: Annotated[int | None, _option("How many keys, for most-common.", _QUESTION, "--top", "-k")] = None,
+    option: Annotated[Many, _option('For choose: "young: age < 30"; repeated.', _QUESTION)] = None,
+    expected_rows: Annotated[
+        int | None, _option("A guess of the rows per cell, for the error of a mean.", _QUESTION)
+    ] = None,
+    form: Annotated[str, _option("table, json or csv.", _OUTPUT, "--format")] = "table",
+    plot: Annotated[Path | None, _option("Draw the answer into a .png, .svg or .pdf file.", _OUTPUT)] = None,
+    request_id: Annotated[
+        str | None, _option("A name for this release: asked again under it, the same answer costs nothing.", _OUTPUT)
+    ] = None,
+    analyst: Annotated[str | None, _option("Who asks.", _OUTPUT, envvar="LEASTNOISE_ANALYST")] = None,
+) -> None:
+    """Ask a question about a table."""
+    from leastnoise.apps.config import read_configuration
+    from leastnoise.apps.public_values import Options
+    from leastnoise.apps.questions import make_question
+    from leastnoise.errors import BadParameter
+    from leastnoise.exact.parameters import read_rational
+
+    spend = context.info_name == "release"
+    if not epsilon:
+        raise BadParameter("the price is missing", fix="add for example --epsilon 0.5")
+    if form not in _FORMATS:
+        raise BadParameter("unknown format", given=form, fix="use --format table, json or csv")
+    if not spend and (plot is not None or request_id is not None):
+        raise BadParameter("a plan has no answer to draw or to name", fix="use leastnoise release, or leave it out")
+    if plot is not None:
+        _drawable(plot)
+    configuration = read_configuration(config)
+    settings = configuration.datasets.get(source)
+    options = Options(
+        by or (), keys or (), keys_from or (), bins or (), where, of, bounds, step, level or (), top, option or (),
+        expected_rows,
+    )  # fmt: skip
+    place = _source(source, settings, configuration)
+    arguments = {
+        **_fixed(settings, {"unit": unit, "table": table, "budget": budget}, configuration),
+        "groups_per_unit": _limit(groups_per_unit, 1 if settings is None else settings.groups_per_unit),
+        "rows_per_unit": _limit(rows_per_unit, 1 if settings is None else settings.rows_per_unit),
+        "ledger": ledger or configuration.ledger,
+        "analyst": analyst or configuration.analyst,
+        "name": None if settings is None else source,
+        "memory_limit": memory_limit,
+    }
+    with _opened(place, arguments, spend) as (dataset, has_budget):
+        query = make_question(dataset, settings, question, columns or (), options, read_rational(delta, "delta") > 0)
+        if not spend:
+            plan = query.plan(epsilon, delta)
+            grants = "--budget" if settings is None or settings.budget is None else configuration.file
+            _show_plan(plan if has_budget else replace(plan, left=None), form)
+            if form == "table" and not has_budget:
+                typer.echo(f"nothing was spent; no budget is granted yet: the first release grants that of {grants}")
+            return
+        with _working(f"reading {source}"):
+            release = query.release(epsilon, delta, request_id)
+        _show_release(release, dataset, form)
+        if plot is not None:
+            release.plot(plot)
+
+
+def _limit(given: int | None, fixed: int) -> int:
+    return fixed if given is None else given
+
+
+def _drawable(plot: Path) -> None:
+    """Refuse what can't be drawn before anything is spent."""
+    from importlib.util import find_spec
+
+    from leastnoise.errors import BadParameter, MissingPackage
+
+    if plot.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise BadParameter("a plot is a .png, .svg or .pdf file", given=plot.name, fix="name it for example counts.svg")
+    if not plot.absolute().parent.is_dir():
+        raise BadParameter("there is no such folder to draw into", given=str(plot.parent), fix="make it first")
+    if find_spec("matplotlib") is None:
+        raise MissingPackage("drawing needs matplotlib", fix='pip install "leastnoise[plots]"')
+
+
+def _source(source: str, settings: DatasetSettings | None, configuration: Configuration) -> str:
+    from leastnoise.errors import BadParameter
+
+    if settings is not None:
+        return settings.source
+    nearest = configuration.closest(source)
+    if nearest is not None and not Path(source).exists():
+        raise BadParameter(
+            f"{configuration.file} has no such dataset, and there is no such file",
+            given=source,
+            fix=f"did you mean {nearest}?",
+        )
+    return source
+
+
+def _fixed(
+    settings: DatasetSettings | None, given: dict[str, str | None], configuration: Configuration
+) -> dict[str, Any]:
+    """Unit, table and budget: what the configuration fixes can't be changed by the way."""
+    from leastnoise.errors import BadParameter
+
+    found: dict[str, Any] = {}
+    for name, text in given.items():
+        fixed = None if settings is None else getattr(settings, name)
+        value = tuple(part.strip() for part in text.split(",")) if name == "budget" and text else text
+        if fixed is not None and value is not None and _text(value) != _text(fixed):
+            raise BadParameter(
+                f"{configuration.file} fixes the {name} of this dataset", given=value, fix=f"leave --{name} out"
+            )
+        found[name] = value if fixed is None else fixed
+    if found["unit"] is None:
+        raise BadParameter(
+            "whose privacy is protected is not said",
+            fix="add --unit COLUMN, the column that says whose a row is, or --unit row if no two rows are one person's",
+        )
+    return found
+
+
+def _text(value: str | tuple[Any, ...]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(map(str, value))
+
+
+@contextmanager
+def _opened(source: str, arguments: dict[str, Any], spend: bool) -> Iterator[tuple[Dataset, bool]]:
+    """The dataset, and whether it has a budget: a plan needs none and grants none."""
+    from leastnoise.errors import LedgerMissing, UncoveredDebit
+    from leastnoise.release import open as open_dataset
+
+    unit, budget = arguments.pop("unit"), arguments.pop("budget")
+    more = {**arguments, "privacy_unit": None if unit == "row" else unit}
+    price = None if budget is None else budget[0] if len(budget) == 1 else budget
+    try:
+        dataset = open_dataset(source, budget=price if spend else None, **more)
+    except (LedgerMissing, UncoveredDebit) as error:
+        if spend:
+            fix = "add --budget 1 to grant a budget, or --ledger PLACE to say where it is kept"
+            raise type(error)(error.problem, given=error.given, fix=fix) from None
+    else:
+        with dataset:
+            yield dataset, True
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        more["ledger"] = Path(folder) / "plan.ledger"
+        with open_dataset(source, budget=1, **more) as dataset:
+            yield dataset, False
+
+
+@contextmanager
+def _working(what: str) -> Iterator[None]:
+    """A spinner with the time that has passed, on a terminal only, gone when the work is done."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
+        progress.add_task(what, total=None)
+        yield
+
+
+def _show_plan(plan: ReleasePlan, form: str) -> None:
+    if form == "json":
+        typer.echo(json.dumps(plan.to_dict(), ensure_ascii=False, indent=2))
+    elif form == "csv":
+        writer = csv.writer(sys.stdout)
+        writer.writerows([("what", "text"), *plan.lines()])
+    else:
+        typer.echo(str(plan))
+
+
+def _show_release(release: Release, dataset: Dataset, form: str) -> None:
+    if form == "json":
+        typer.echo(json.dumps(release.to_dict(), ensure_ascii=False, indent=2))
+        return
+    if form == "csv":
+        writer = csv.writer(sys.stdout)
+        writer.writerow(release.table.names)
+        writer.writerows(release.table)
+        return
+    typer.echo(str(release))
+    typer.echo(f"left: {dataset.left}")
+    typer.echo(f"to see this again at no cost: --request-id {release.request_id}")

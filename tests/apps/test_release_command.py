@@ -1,0 +1,195 @@
+"""`leastnoise plan` and `leastnoise release`: questions, answers, formats, and mistakes that cost nothing."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from leastnoise.budget import Ledger
+from leastnoise.data.parquet import write_parquet
+
+CITIES = ["Bonn", "Köln", "Ulm"]
+PERSONS = 900
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """900 persons with two visits each, 300 in each city; half of all visits by members."""
+    file = tmp_path_factory.mktemp("data") / "visits.parquet"
+    person = np.repeat(np.arange(PERSONS), 2)
+    write_parquet(
+        {
+            "person_id": person,
+            "city": np.array(CITIES, dtype=object)[person % 3],
+            "age": person % 90,
+            "salary": (person % 100) * 1000.0,
+            "member": person % 2 == 0,
+        },
+        file,
+    )
+    return file
+
+
+@pytest.fixture
+def folder(tmp_path, table):
+    """A fresh folder with the table in it."""
+    (tmp_path / "visits.parquet").symlink_to(table)
+    (tmp_path / "cities.txt").write_text("Bonn\nKöln\n\nUlm\nNowhere\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder, command):
+    """The command line within this process, in that folder."""
+    return lambda *arguments, **environment: command(folder, *arguments, **environment)
+
+
+@pytest.fixture
+def run_apart(folder):
+    """The command line in a process of its own, in that folder."""
+    return lambda *arguments: subprocess.run(
+        [sys.executable, "-m", "leastnoise", *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def test_the_example_of_the_manual(run_apart, folder):
+    question = ("visits.parquet", "--unit", "person_id", "count", "--by", "city", "--keys-from", "cities.txt")
+    plan = run_apart("plan", *question, "--epsilon", "0.5")
+    assert plan.returncode == 0, plan.stderr
+    assert "geometric mechanism" in plan.stdout
+    assert "expected error  1.91903" in plan.stdout
+    assert "no budget is granted yet" in plan.stdout
+    assert sorted(path.name for path in folder.iterdir()) == ["cities.txt", "visits.parquet"], "a plan leaves nothing"
+    refused = run_apart("release", *question, "--epsilon", "0.5")
+    assert refused.returncode == 2
+    assert "--budget 1" in refused.stderr
+    release = run_apart("release", *question, "--epsilon", "0.5", "--budget", "1", "--format", "csv")
+    assert release.returncode == 0, release.stderr
+    rows = list(csv.DictReader(io.StringIO(release.stdout)))
+    assert [row["city"] for row in rows] == ["Bonn", "Köln", "Ulm", "Nowhere"]
+    assert all(abs(int(row["value"]) - 300) < 60 for row in rows[:3]), "e^-30 that it is further off"
+    assert abs(int(rows[3]["value"])) < 60
+    again = run_apart("release", *question, "--epsilon", "0.6")
+    assert again.returncode == 2
+    assert "0.5" in again.stderr, "the refusal says what still fits"
+    assert "a query of at most ε = 0.5 still fits" in run_apart("plan", *question, "--epsilon", "0.5").stdout
+
+
+def test_a_request_id_gives_the_same_answer_for_nothing(run):
+    question = ("visits.parquet", "--unit", "person_id", "count", "--epsilon", "0.5", "--request-id", "monday")
+    first = run("release", *question, "--budget", "1", "--format", "json")
+    second = run("release", *question, "--format", "json")
+    assert json.loads(first.stdout)["rows"] == json.loads(second.stdout)["rows"]
+    assert json.loads(second.stdout)["request_id"] == "monday"
+    assert json.loads(second.stdout)["plan"]["left"]["epsilon"] == "1/2", "charged once"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("count", "--of", "units", "--where", "age >= 18 AND member"), "value"),
+        (("count", "--by", "member"), "True"),
+        (("count", "--by", "city", "--delta", "1e-6"), "Ulm"),
+        (("count", "--by", "age", "--bins", "0,30,60,90"), "[60, 90]"),
+        (("count", "--by", "city", "--by", "member", "--keys", "city=Bonn,Ulm"), "Bonn"),
+        (("sum", "salary", "--bounds", "0,100000", "--by", "city", "--keys", "Bonn,Ulm"), "Ulm"),
+        (("mean", "salary", "--bounds", "0,100000"), "mean of salary"),
+        (("variance", "age", "--bounds", "0,100"), "variance of age"),
+        (("median", "age", "--bounds", "0,100", "--step", "1"), "median of age"),
+        (("quantile", "age", "--level", "0.1", "--level", "0.9", "--bounds", "0,100"), "0.9"),
+        (("most-common", "city", "-k", "2", "--keys", "Bonn,Köln,Ulm"), "rank"),
+        (("choose", "--option", "young: age < 10", "--option", "others: age >= 10"), "others"),
+        (("ranges", "age", "--bins", "0,30,60,90"), "ranges"),
+        (("prefix-sums", "age", "--bins", "0,30,60,90"), "prefix sums"),
+        (("marginals", "city", "member", "--keys", "city=Bonn,Ulm"), "two-way"),
+    ],
+)
+def test_every_question_is_answered(run, arguments, says):
+    done = run("release", "visits.parquet", "--unit", "person_id", *arguments, "--epsilon", "2", "--budget", "3,1e-5")
+    assert done.returncode == 0, done.stderr
+    assert says in done.stdout
+    assert "still fits" in done.stdout
+    assert "--request-id r-" in done.stdout
+
+
+def test_the_answer_is_drawn(run, folder):
+    pytest.importorskip("matplotlib")
+    question = (
+        "visits.parquet",
+        "--unit",
+        "person_id",
+        "count",
+        "--by",
+        "city",
+        "--keys",
+        "Bonn,Ulm",
+        "--epsilon",
+        "1",
+    )
+    done = run("release", *question, "--budget", "1", "--plot", "counts.svg")
+    assert done.returncode == 0, done.stderr
+    assert (folder / "counts.svg").stat().st_size > 1000
+
+
+MISTAKES = [
+    (("count",), "--unit COLUMN"),
+    (("--unit", "persn_id", "count"), "person_id"),
+    (("--unit", "person_id", "cuont"), "did you mean count?"),
+    (("--unit", "person_id", "count", "--by", "ctiy", "--keys", "Bonn"), "did you mean city?"),
+    (("--unit", "person_id", "count", "--by", "city"), "--keys city=A,B,C or --keys-from city=FILE, or --delta 1e-6"),
+    (("--unit", "person_id", "sum", "salary", "--bounds", "0,9", "--by", "age"), "--bins age=0,10,20"),
+    (("--unit", "person_id", "sum", "salary"), "sum salary --bounds 0,100"),
+    (("--unit", "person_id", "sum", "slary", "--bounds", "0,1"), "did you mean salary?"),
+    (("--unit", "person_id", "sum"), "sum salary --bounds"),
+    (("--unit", "person_id", "sum", "salary", "--bounds", "5"), "--bounds 0,100"),
+    (("--unit", "person_id", "sum", "city", "--bounds", "0,1"), "no numbers"),
+    (("--unit", "person_id", "count", "--bounds", "0,1"), "count takes no --bounds"),
+    (("--unit", "person_id", "count", "--where", "aeg > 1"), "did you mean age?"),
+    (("--unit", "person_id", "count", "--where", "lower(city) = 'x'"), "LOWER"),
+    (("--unit", "person_id", "count", "--by", "age", "--keys", "young"), "no integer"),
+    (("--unit", "person_id", "count", "--by", "city", "--keys-from", "nowhere.txt"), "nowhere.txt"),
+    (("--unit", "person_id", "count", "--by", "city", "--by", "age", "--keys", "Bonn"), "for which column"),
+    (("--unit", "person_id", "choose", "--option", "age < 5"), "at least two options"),
+    (("--unit", "person_id", "count", "--format", "xml"), "--format table"),
+    (("--unit", "person_id", "count", "--groups-per-unit", "0"), "groups_per_unit"),
+    (("--unit", "person_id", "count", "--plot", "x.exe"), ".svg"),
+    (("--unit", "person_id", "count", "--plot", "nowhere/x.svg"), "nowhere"),
+    (("--unit", "person_id", "count", "--epsilon", "-1"), "epsilon"),
+    (("--unit", "person_id", "count", "--epsilon", "0.5", "--delta", "2"), "delta"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "says"), MISTAKES)
+def test_a_mistake_is_one_line_that_names_the_fix_and_costs_nothing(run, folder, arguments, says):
+    price = () if "--epsilon" in arguments else ("--epsilon", "0.5")
+    done = run("release", "visits.parquet", *arguments, *price, "--budget", "1")
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+    ledger = folder / "leastnoise.ledger"
+    if ledger.exists():
+        with Ledger.open(ledger) as opened:
+            assert [balance.left.epsilon for balance in opened.balances()] == [1]
+
+
+def test_plans_have_no_answer_to_draw_or_name_and_a_price_must_be_given(run):
+    base = ("plan", "visits.parquet", "--unit", "row", "count")
+    assert "leastnoise release" in run(*base, "--epsilon", "1", "--plot", "x.svg").stderr
+    assert "--epsilon 0.5" in run(*base).stderr
+    data = json.loads(run(*base, "--epsilon", "1", "--format", "json").stdout)
+    assert data["cost"]["epsilon"] == "1"
+    assert data["left"] is None
+    assert run(*base, "--epsilon", "1", "--format", "csv").stdout.startswith("what,text")
+
+
+def test_the_ledger_can_be_elsewhere(run, folder):
+    base = ("release", "visits.parquet", "--unit", "row", "count", "--epsilon", "1")
+    assert run(*base, "--budget", "2", "--ledger", "mine.ledger").returncode == 0
+    assert run(*base, LEASTNOISE_LEDGER="mine.ledger").returncode == 0
+    assert run(*base, LEASTNOISE_LEDGER="mine.ledger").returncode == 2
+    assert not (folder / "leastnoise.ledger").exists()
