@@ -22,6 +22,7 @@ from leastnoise.exact.numbers import Exact, ln
 from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import DatasetGraph
+from leastnoise.model.notebook import html_table
 
 __all__ = ["Branch", "PrivacyCurve", "privacy_curve"]
 
@@ -106,11 +107,18 @@ class PrivacyCurve:
 
     def __str__(self) -> str:
         """The corners, or some of them, as a table."""
+        title, rows = self._shown()
+        return "\n".join([title, f"  {'ε':<32}  δ", *(f"  {epsilon:<32}  {delta}" for epsilon, delta in rows)])
+
+    def _repr_html_(self) -> str:
+        title, rows = self._shown()
+        return html_table(title, rows, ("ε", "δ"))
+
+    def _shown(self) -> tuple[str, list[tuple[str, str]]]:
         points = self.points()
         step = -(-len(points) // _MOST_SHOWN)
-        shown = [*points[:-1:step], points[-1]]
-        rows = [f"  {show_number(epsilon):<32}  {show_number(delta)}" for epsilon, delta in shown]
-        return "\n".join([f"δ(ε) on {self.graph}, points: {len(points)}", f"  {'ε':<32}  δ", *rows])
+        rows = [(show_number(epsilon), show_number(delta)) for epsilon, delta in [*points[:-1:step], points[-1]]]
+        return f"δ(ε) on {self.graph}, points: {len(points)}", rows
 
 
 def privacy_curve(channel: Channel, graph: DatasetGraph, *, group: int = 1) -> PrivacyCurve:

@@ -6,10 +6,10 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
-from html import escape
 
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact, LogSum
+from leastnoise.model.notebook import html_table
 from leastnoise.model.privacy import Privacy
 
 __all__ = ["Report", "brief", "exact_text", "show_labels", "show_number", "show_privacy"]
@@ -43,8 +43,7 @@ class Report(ABC):
 
     def _repr_html_(self) -> str:
         """The same for notebooks; every label is escaped."""
-        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self.rows())
-        return f"<table><caption>{escape(self.headline())}</caption>{rows}</table>"
+        return html_table(self.headline(), self.rows(), holds=self.holds)
 
 
 def brief(number: Exact | Enclosure | float) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
-import numpy as np
-
 from leastnoise.check.findings import Finding
 from leastnoise.check.report import brief
 from leastnoise.exact.enclosures import Enclosure, exp_enclosure
 from leastnoise.exact.numbers import exact_exp
 from leastnoise.model.certificate import TheoremCertificate
 from leastnoise.model.graphs import DatasetGraph
+from leastnoise.model.graphs.closed_form import ClosedForm
+from leastnoise.model.theorems import LARGEST_CHANNEL
 
 __all__ = ["theorem_findings"]
 
@@ -38,8 +38,29 @@ def _conditions(certificate: TheoremCertificate) -> Iterator[Finding]:
 
 
 def _exponential_of_distance(certificate: TheoremCertificate) -> Iterator[Finding]:
-    """Aldà and Simon 2017, Theorem 1: a transitive automorphism group and regular layers from (hence) every node."""
+    """Aldà and Simon 2017, Theorem 1, with the expected distance."""
+    yield from _growing_losses(certificate)
+    sizes = certificate.graph.layer_sizes(certificate.graph.nodes[0])
+    yield _loss_finding(certificate.loss, certificate, list(sizes.values()))
+
+
+def _exponential_for_growing_losses(certificate: TheoremCertificate) -> Iterator[Finding]:
+    """Aldà and Simon 2017, Theorem 1, whatever the loss: none is claimed."""
+    spare = certificate.loss is not None
+    yield Finding("no loss, for the theorem speaks of many", not spare, "one is given" if spare else "none")
+    yield from _growing_losses(certificate)
+
+
+def _growing_losses(certificate: TheoremCertificate) -> Iterator[Finding]:
+    """A transitive automorphism group and regular layers from (hence) every node, shown or known of the family."""
     graph, generators = certificate.graph, certificate.generators
+    if not generators and not certificate.layer_degrees:
+        yield Finding("a graph of a family", isinstance(graph, ClosedForm), f"{graph.name} has no witnesses")
+        yield Finding("the family is vertex-transitive", graph.is_vertex_transitive(), "by formula")
+        yield Finding("its layers are regular", graph.has_regular_layers(), "by formula")
+        left_out = certificate.channel is None
+        yield Finding("no channel, for there are too many nodes", left_out, "left out" if left_out else "one is given")
+        return
     odd = [place for place, generator in enumerate(generators) if not graph.is_automorphism(generator)]
     found = f"generator {odd[0]} is none" if odd else f"all {len(generators)} keep every edge"
     yield Finding("the generators are automorphisms", not odd, found)
@@ -53,7 +74,6 @@ def _exponential_of_distance(certificate: TheoremCertificate) -> Iterator[Findin
         "layers are regular with these degrees", layers == claimed, f"{len(claimed)} layers from the first node"
     )
     yield _channel_finding(certificate, _exponential)
-    yield _loss_finding(certificate.loss, certificate, np.bincount(degrees.distance).tolist())
 
 
 def _truncated_geometric(certificate: TheoremCertificate) -> Iterator[Finding]:
@@ -68,6 +88,7 @@ def _truncated_geometric(certificate: TheoremCertificate) -> Iterator[Finding]:
 
 _OF_THEOREM: dict[str, Callable[[TheoremCertificate], Iterator[Finding]]] = {
     "exponential-of-distance": _exponential_of_distance,
+    "exponential-of-distance-for-growing-losses": _exponential_for_growing_losses,
     "truncated-geometric": _truncated_geometric,
 }
 
@@ -86,6 +107,8 @@ def _channel_finding(certificate: TheoremCertificate, law: Callable[[DatasetGrap
     """The channel has exactly the law's entries; where e^-ε is not rational there can be no such channel."""
     claim, graph, channel = "the channel is the theorem's", certificate.graph, certificate.channel
     alpha = exact_exp(-certificate.privacy.epsilon)
+    if channel is None and len(graph.nodes) > LARGEST_CHANNEL:
+        return Finding(claim, True, f"left out, there are more than {LARGEST_CHANNEL} nodes")
     if alpha is None or channel is None:
         fits = alpha is None and channel is None
         return Finding(claim, fits, "left out, e^ε is irrational" if fits else "given if and only if e^ε is rational")
