@@ -14,7 +14,10 @@ from rich.table import Table
 from benchmarks.measure import Row
 
 HERE = Path(__file__).parent
-PARTS = ("dice", "channels", "check", "numeric", "choice", "rank", "vector", "budget")
+PARTS = (
+    *("dice", "channels", "check", "numeric", "choice", "rank", "vector", "budget"),
+    *("tables", "table_peers", "design", "design_theorems", "rainbow", "combinatorial_cuts", "combinatorial_lists"),
+)
 
 
 def main() -> None:

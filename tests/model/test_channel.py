@@ -282,4 +282,4 @@ def test_html_escapes_labels():
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
     assert "a&amp;b" in page
-    assert page.startswith("<table>")
+    assert page.startswith("<table")

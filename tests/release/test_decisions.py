@@ -45,7 +45,10 @@ def test_the_law_of_a_close_call_is_that_of_the_theorem(open_people, people):
 
 def test_a_plan_says_how_likely_the_right_answer_is(open_people):
     plan = open_people(privacy_unit="person").decision(at_least=50).plan("ln(3)", "1e-6")
-    assert "75.00% at a margin of 1" in str(plan)
+    shown = " ".join(str(plan).split())
+    assert "right with probability 95.0% from a margin of 3 on, 99.9% from a margin of 7 on" in shown
+    odds = [float(plan.mechanism.probability_correct(margin)) for margin in (2, 3, 6, 7)]
+    assert odds[0] < 0.95 <= odds[1] < odds[2] < 0.999 <= odds[3]
     assert plan.half_error is None
     assert check(plan.mechanism.certificate())
 

@@ -50,6 +50,7 @@ def run(console: Console | None = None, rows: int = 1_000_000) -> None:
             _sum(console, dataset, visits)
             _median(console, dataset, visits)
             _most_common(console, dataset, visits)
+            _majority(console, dataset, visits)
             _check(console, histogram)
             _draw(console, histogram)
             console.print(f"\nSpent: {dataset.ledger.balances()[0].spent} of {dataset.budget}; left: {dataset.left}")
@@ -102,6 +103,14 @@ def _most_common(console: Console, dataset: Dataset, visits: Visits) -> None:
     found = [str(name) for name in release.table["value"]]
     console.print(f"true:     {', '.join(true)}")
     console.print(f"released: {', '.join(found)}  ({len(set(true) & set(found))} of 5 right)")
+
+
+def _majority(console: Console, dataset: Dataset, visits: Visits) -> None:
+    towns = CITIES[1:3]
+    query = dataset.decision(by="city", keys=towns)
+    release = _ask(console, f"5. Which has more persons, {towns[0]} or {towns[1]}?", query, "0.02")
+    true = visits.persons_by_city()
+    console.print(f"true: {max(towns, key=lambda town: true[town])}   released: {release.value}")
 
 
 def _compare(console: Console, true: float, released: float, what: str) -> None:

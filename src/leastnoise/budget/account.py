@@ -173,7 +173,20 @@ class Account:
         )
         if spent.delta > limits.event_delta:
             return Left(Fraction(0), Fraction(0), Fraction(0), Fraction(1))
-        return Left(max(basic, by_rho), rho, delta, self._used(spent))
+        return Left(max(basic, by_rho), rho, delta, self.used)
+
+    @property
+    def used(self) -> Fraction:
+        """Which share of the budget is gone, in the more generous arm: 0 to 1."""
+        spent, limits = self.spent, self.limits
+        if spent.delta > limits.event_delta:
+            return Fraction(1)
+        shares = [Fraction(1)]
+        if limits.rho:
+            shares.append(spent.rho / limits.rho)
+        if spent.epsilon is not None and limits.budget.epsilon > 0:
+            shares.append(rational_above(spent.epsilon) / rational_above(limits.budget.epsilon))
+        return min(shares)
 
     def advice(self, cost: Cost) -> str:
         """What to do about a query that does not fit."""
@@ -182,14 +195,6 @@ class Account:
         if cost.delta > self.limits.event_delta - self.spent.delta:
             return f"the budget leaves δ = {float(self.left.delta):.3g} for the queries' own δ; {self.left}"
         return str(self.left)
-
-    def _used(self, spent: Cost) -> Fraction:
-        shares = [Fraction(1)]
-        if self.limits.rho:
-            shares.append(spent.rho / self.limits.rho)
-        if spent.epsilon is not None and self.limits.budget.epsilon > 0:
-            shares.append(rational_above(spent.epsilon) / rational_above(self.limits.budget.epsilon))
-        return min(shares)
 
 
 class _Pending:

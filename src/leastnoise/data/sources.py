@@ -118,7 +118,7 @@ def _pyarrow(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        raise MissingPackage("pyarrow is not installed", fix="pip install 'leastnoise[data]'") from None
+        raise MissingPackage("pyarrow is not installed", fix="pip install 'leastnoise[frames]'") from None
 
 
 def _frame(source: Any, module: str, table: str | None, limits: dict[str, Any]) -> Table:

@@ -10,6 +10,7 @@ from typing import Protocol
 from leastnoise.errors import BadParameter
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.model.mechanism import Mechanism
+from leastnoise.model.notebook import html_table
 
 __all__ = ["Option", "Plan", "Problem", "plan_for"]
 
@@ -43,9 +44,13 @@ class Option:
 
     def __str__(self) -> str:
         """Name, expected loss, and how much worse than the best."""
+        return f"{self.mechanism.name}: {float(self.expected):.6g} ({self.compared})"
+
+    @property
+    def compared(self) -> str:
+        """How much worse than the best it is, in words."""
         excess, expected = float(self.excess), float(self.expected)
-        worse = f"{excess / (expected - excess):+.2%}" if excess else "the best"
-        return f"{self.mechanism.name}: {expected:.6g} ({worse})"
+        return f"{excess / (expected - excess):+.2%}" if excess else "the best"
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,10 @@ class Plan:
     def __str__(self) -> str:
         """A line for each candidate."""
         return "\n".join(str(option) for option in self.options)
+
+    def _repr_html_(self) -> str:
+        rows = [(one.mechanism.name, f"{float(one.expected):.6g}", one.compared) for one in self.options]
+        return html_table(f"best: {self.best.name}", rows, ("mechanism", "expected loss", "compared"))
 
 
 def plan_for(problem: Problem) -> Plan:

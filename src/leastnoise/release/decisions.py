@@ -12,6 +12,7 @@ import numpy as np
 from leastnoise.budget.ledger.record import Json
 from leastnoise.data import Axis, Contribution, CountRows, CountUnits, Predicate
 from leastnoise.exact.numbers import Exact
+from leastnoise.mechanisms.numeric.formulas import least_whole
 from leastnoise.mechanisms.rainbow import Decision
 from leastnoise.release.axes import cell_keys
 from leastnoise.release.counts import common_parameters, described
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IsAtLeast", "Plurality"]
 
-_MARGINS = (1, 3, 10)  # times what one unit can change
+_LEVELS = (Fraction(95, 100), Fraction(999, 1000))
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,8 +66,7 @@ class _Decision(Query):
         """The decision, recorded by the place of its option."""
         reason = decision.why()
         who = "a row" if self.contribution.privacy_unit is None else f"one {self.contribution.privacy_unit}"
-        chances = [(m, float(decision.probability_correct(m * self.each))) for m in _MARGINS]
-        odds = ", ".join(f"{chance:.2%} at a margin of {m * self.each}" for m, chance in chances)
+        odds = ", ".join(f"{float(level):.1%} from a margin of {self.margin(decision, level)} on" for level in _LEVELS)
         return Method(
             mechanism=decision,
             event=decision.privacy,
@@ -78,6 +78,10 @@ class _Decision(Query):
             lower_bound=reason.lower_bound,
             notes=(f"right with probability {odds}", "the error is that of the closest call"),
         )
+
+    def margin(self, decision: Decision, level: Fraction) -> int:
+        """The least margin, in whole multiples of what one unit can change, that is told right with this chance."""
+        return self.each * least_whole(lambda m: decision.probability_correct(m * self.each).lower >= level, start=1)
 
     def half_error(self, epsilon: Exact, delta: Fraction) -> None:
         """There is no such thing for a choice."""

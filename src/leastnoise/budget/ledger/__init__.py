@@ -3,6 +3,7 @@
 from leastnoise.budget.ledger.balance import Balance
 from leastnoise.budget.ledger.books import Scope
 from leastnoise.budget.ledger.export import export_csv, export_json
+from leastnoise.budget.ledger.history import Course, Moment, courses
 from leastnoise.budget.ledger.ledger import Ledger
 from leastnoise.budget.ledger.postgres import PostgresStore
 from leastnoise.budget.ledger.record import Request
@@ -14,7 +15,9 @@ from leastnoise.budget.ledger.witness import Witness, read_witness, write_witnes
 
 __all__ = [
     "Balance",
+    "Course",
     "Ledger",
+    "Moment",
     "PostgresStore",
     "Receipt",
     "Request",
@@ -24,6 +27,7 @@ __all__ = [
     "Store",
     "Verification",
     "Witness",
+    "courses",
     "export_csv",
     "export_json",
     "read_witness",

@@ -17,6 +17,7 @@ from leastnoise.budget.account import Left, Limits
 from leastnoise.budget.ledger.balance import Balance, balances_at, left_at
 from leastnoise.budget.ledger.books import VERSION
 from leastnoise.budget.ledger.chain import Row
+from leastnoise.budget.ledger.display import html_ledger
 from leastnoise.budget.ledger.keeper import Keeper
 from leastnoise.budget.ledger.record import Entry, Json, Request, canonical, read_name
 from leastnoise.budget.ledger.sqlite import SqliteStore
@@ -242,6 +243,9 @@ class Ledger:
     def __repr__(self) -> str:
         """Where it is."""
         return f"Ledger({self._keeper.store.name!r})"
+
+    def _repr_html_(self) -> str:
+        return html_ledger(repr(self), self.balances)
 
 
 @contextmanager

@@ -122,7 +122,7 @@ def _connect(folder: Path, memory_limit: str | None) -> duckdb.DuckDBPyConnectio
     try:
         import duckdb
     except ImportError:
-        raise MissingPackage("DuckDB is not installed", fix="pip install 'leastnoise[data]'") from None
+        raise MissingPackage("DuckDB is not installed", fix="pip install duckdb") from None
     config: dict[str, Any] = {
         "temp_directory": str(folder),
         "autoinstall_known_extensions": False,

@@ -152,9 +152,13 @@ class Decision(Mechanism):
         count = len(self.options) if self.everyone_touches else 2
         most, delta = exp_above(self.epsilon), self.delta
         bound = (count - 1) * (1 - delta) / (most + count - 1)
+        boundary = (
+            "randomized response is the best boundary where all regions touch"
+            if self.everyone_touches
+            else "the boundary is randomized response, as if all regions touched"
+        )
         return Reason(
-            "randomized response is the best boundary where all regions touch, and from there no private mechanism is "
-            "right more often at any dataset",
+            f"{boundary}, and from there no private mechanism is right more often at any dataset",
             "Gu et al. 2024, Theorem 2; Kairouz, Oh and Viswanath 2014; docs/theory/decision.md",
             Enclosure(bound, bound),
         )
