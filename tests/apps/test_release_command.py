@@ -106,6 +106,9 @@ def test_a_request_id_gives_the_same_answer_for_nothing(run):
         (("ranges", "age", "--bins", "0,30,60,90"), "ranges"),
         (("prefix-sums", "age", "--bins", "0,30,60,90"), "prefix sums"),
         (("marginals", "city", "member", "--keys", "city=Bonn,Ulm"), "two-way"),
+        (("decision", "--at-least", "5"), "at least 5"),
+        (("decision", "city", "--keys", "Bonn,Ulm"), "which has most units"),
+        (("sorted-counts", "city", "--total", "1000", "--top", "4"), "rank"),
     ],
 )
 def test_every_question_is_answered(run, arguments, says):
@@ -154,6 +157,8 @@ MISTAKES = [
     (("--unit", "person_id", "count", "--by", "city", "--keys-from", "nowhere.txt"), "nowhere.txt"),
     (("--unit", "person_id", "count", "--by", "city", "--by", "age", "--keys", "Bonn"), "for which column"),
     (("--unit", "person_id", "choose", "--option", "age < 5"), "at least two options"),
+    (("--unit", "person_id", "decision"), "either a test of one count or a vote"),
+    (("--unit", "person_id", "sorted-counts", "city"), "--total"),
     (("--unit", "person_id", "count", "--format", "xml"), "--format table"),
     (("--unit", "person_id", "count", "--groups-per-unit", "0"), "groups_per_unit"),
     (("--unit", "person_id", "count", "--plot", "x.exe"), ".svg"),

@@ -37,6 +37,8 @@ class Options:
     top: int | None = None
     option: Sequence[str] = ()
     expected_rows: int | None = None
+    at_least: int | None = None
+    total: int | None = None
 
 
 def public_keys(

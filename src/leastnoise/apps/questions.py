@@ -190,6 +190,20 @@ def _marginals(asked: _Asked) -> Query:
     return asked.dataset.marginals(**asked.breakdown(asked.columns), **asked.rest)
 
 
+def _decision(asked: _Asked) -> Query:
+    return asked.dataset.decision(asked.options.at_least, **asked.breakdown(asked.columns), **asked.rest)
+
+
+def _sorted_counts(asked: _Asked) -> Query:
+    if asked.options.total is None:
+        raise BadParameter(
+            "a public guess of the number of units is missing",
+            fix=f"write for example: {QUESTIONS[asked.name].example}",
+        )
+    top = 100 if asked.options.top is None else asked.options.top
+    return asked.dataset.sorted_counts(asked.columns, asked.options.total, top, **asked.rest)
+
+
 _GROUPS = frozenset({"keys", "keys_from", "bins", "where"})
 _SCALE = frozenset({"bounds", "step", "where"})
 QUESTIONS: Mapping[str, _Question] = {
@@ -211,5 +225,11 @@ QUESTIONS: Mapping[str, _Question] = {
     "prefix-sums": _Question("some", _GROUPS | {"of"}, _workload("prefix sums"), "prefix-sums age --bins 0,18,65,120"),
     "marginals": _Question(
         "some", _GROUPS | {"of"}, _marginals, "marginals city sex --keys city=Bonn,Ulm --keys sex=f,m"
+    ),
+    "decision": _Question(
+        "any", _GROUPS | {"of", "at_least"}, _decision, "decision --at-least 100, or decision party --keys red,blue"
+    ),
+    "sorted-counts": _Question(
+        "some", frozenset({"top", "total", "where"}), _sorted_counts, "sorted-counts password --total 100000 --top 50"
     ),
 }

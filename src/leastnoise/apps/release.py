@@ -39,7 +39,8 @@ def ask(
     question: Annotated[
         str,
         typer.Argument(
-            help="count, sum, mean, variance, median, quantile, most-common, choose, ranges, prefix-sums or marginals.",
+            help="count, sum, mean, variance, median, quantile, most-common, choose, ranges, prefix-sums, marginals, "
+            "decision or sorted-counts.",
             show_default=False,
         ),
     ],
@@ -69,7 +70,9 @@ def ask(
     bounds: Annotated[str | None, _option("Public bounds of the column: 0,200000.", _QUESTION)] = None,
     step: Annotated[str | None, _option("What values are rounded to.", _QUESTION)] = None,
     level: Annotated[Many, _option("A level for quantile: 0.9; may be repeated.", _QUESTION)] = None,
-    top: Annotated[int | None, _option("How many keys, for most-common.", _QUESTION, "--top", "-k")] = None,
+    top: Annotated[int | None, _option("How many keys or counts.", _QUESTION, "--top", "-k")] = None,
+    at_least: Annotated[int | None, _option("For decision: is the count at least this?", _QUESTION)] = None,
+    total: Annotated[int | None, _option("A guess of the number of units, for sorted-counts.", _QUESTION)] = None,
     option: Annotated[Many, _option('For choose: "young: age < 30"; repeated.', _QUESTION)] = None,
     expected_rows: Annotated[
         int | None, _option("A guess of the rows per cell, for the error of a mean.", _QUESTION)
@@ -101,7 +104,7 @@ def ask(
     settings = configuration.datasets.get(source)
     options = Options(
         by or (), keys or (), keys_from or (), bins or (), where, of, bounds, step, level or (), top, option or (),
-        expected_rows,
+        expected_rows, at_least, total,
     )  # fmt: skip
     place = _source(source, settings, configuration)
     arguments = {
