@@ -1,6 +1,33 @@
-"""Settings that hold for every test."""
+"""Settings that hold for every test, and the real engines that several rooms test with; each is started once."""
 
+import pytest
 from hypothesis import settings
+
+from support.postgres import postgres_server
 
 settings.register_profile("leastnoise", deadline=None)  # a busy machine is not a failure
 settings.load_profile("leastnoise")
+
+
+@pytest.fixture(scope="session")
+def postgres_address():
+    """The address of a Postgres server."""
+    with postgres_server() as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A local Spark session."""
+    sql = pytest.importorskip("pyspark.sql", reason="the package pyspark is not installed")
+    session = (
+        sql.SparkSession.builder.master("local[1]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "1")
+        .config("spark.sql.adaptive.enabled", "false")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.log.level", "OFF")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()

@@ -5,15 +5,8 @@ from itertools import count
 import pytest
 
 from leastnoise.budget import PostgresStore
-from support.postgres import postgres_server
 
 _names = count()
-
-
-@pytest.fixture(scope="session")
-def postgres_address():
-    with postgres_server() as address:
-        yield address
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -74,7 +74,7 @@ class Sources:
         return open_table(path, table='shop."my;table"')
 
     def postgres(self):
-        address = self.request.getfixturevalue("postgres")
+        address = self.request.getfixturevalue("postgres_address")
         names = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}" {POSTGRES_TYPES[name]}' for name in CHOICES)
         with psycopg.connect(address) as connection:
             connection.execute(f'CREATE SCHEMA shop; CREATE TABLE shop."my;table" ({names})'.encode())

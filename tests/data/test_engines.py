@@ -86,11 +86,11 @@ def test_an_engine_error_says_nothing(people):
         people._connection.execute("SELECT CAST(name AS INTEGER) FROM source")
 
 
-def test_postgres_errors_say_nothing_and_nothing_is_written(postgres):
-    with psycopg.connect(postgres) as connection:
+def test_postgres_errors_say_nothing_and_nothing_is_written(postgres_address):
+    with psycopg.connect(postgres_address) as connection:
         connection.execute("CREATE TABLE IF NOT EXISTS secrets (name text)")
         connection.execute("INSERT INTO secrets VALUES (%s)", [PRIVATE])
-    with open_table(postgres, table="secrets") as table:
+    with open_table(postgres_address, table="secrets") as table:
         for statement in ("SELECT CAST(name AS integer) FROM secrets", "DELETE FROM secrets", "CREATE TABLE x ()"):
             with pytest.raises(EngineFailure) as caught:
                 table._run(sql(statement))
@@ -102,18 +102,18 @@ def test_postgres_errors_say_nothing_and_nothing_is_written(postgres):
         table.aggregate(EACH_ROW, (), (CountRows(),))
     password = "".join(reversed("2retnuh"))  # not as such in the lines that a traceback shows
     with pytest.raises(BadSource) as refused:
-        open_table(postgres.replace("tester@", f"tester:{password}@"), table="nothing")
+        open_table(postgres_address.replace("tester@", f"tester:{password}@"), table="nothing")
     assert password not in "".join(traceback.format_exception(refused.value))
 
 
-def test_numbers_of_any_precision_in_postgres(postgres):
-    with psycopg.connect(postgres) as connection:
+def test_numbers_of_any_precision_in_postgres(postgres_address):
+    with psycopg.connect(postgres_address) as connection:
         connection.execute("CREATE TABLE numbers (n numeric, f real)")
         values = ["NaN", "Infinity", "-Infinity", "0.1", "0.10", "0.3333333333333333333333333", "1e200", None]
         for value in values:
             connection.execute("INSERT INTO numbers VALUES (%s::numeric, 0.1)", [value])
     third = SumOf("n", F(0), F(1), F(1, 3))
-    with open_table(postgres, table="public.numbers") as table:
+    with open_table(postgres_address, table="public.numbers") as table:
         sums, rows = table.aggregate(EACH_ROW, (), (third, CountRows()))
         assert (sums.item(), rows.item()) == (3 + 0 + 0 + 0 + 1 + 3, 8)
         bins = table.aggregate(EACH_ROW, (BinAxis("n", (F(0), F(1, 3), F(1))),), (CountRows(),))[0]

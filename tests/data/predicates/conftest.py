@@ -43,10 +43,10 @@ def duckdb_ask():
 
 
 @pytest.fixture(scope="session")
-def postgres_connection(postgres):
+def postgres_connection(postgres_address):
     import psycopg
 
-    with psycopg.connect(postgres, autocommit=True) as connection:
+    with psycopg.connect(postgres_address, autocommit=True) as connection:
         yield connection
 
 
