@@ -9,6 +9,7 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -208,11 +209,6 @@ def plot_burn_down(ledger: Ledger, path: str | Path, until: int | None = None) -
                 axes.plot(times[-1], left[-1], "o", color=axes.lines[-1].get_color(), markersize=5, clip_on=False)
         more = "" if len(shown) == len(found) else f", {len(found) - len(shown)} more not shown"
         axes.set(ylabel="left of the budget in %", ylim=(0, 103), title=f"what is left of each budget{more}")
-        axes.xaxis.set_major_formatter(_dates(axes))
+        dates = import_module("matplotlib.dates")
+        axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(axes.xaxis.get_major_locator(), tz=UTC))
         figure.legend(loc="outside right upper")
-
-
-def _dates(axes: Any) -> Any:
-    from importlib import import_module
-
-    return import_module("matplotlib.dates").ConciseDateFormatter(axes.xaxis.get_major_locator(), tz=UTC)

@@ -140,12 +140,10 @@ def _drawable(plot: Path) -> None:
     """Refuse what can't be drawn before anything is spent."""
     from importlib.util import find_spec
 
-    from leastnoise.errors import BadParameter, MissingPackage
+    from leastnoise.errors import MissingPackage
+    from leastnoise.release.drawing_style import read_picture_path
 
-    if plot.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise BadParameter("a plot is a .png, .svg or .pdf file", given=plot.name, fix="name it for example counts.svg")
-    if not plot.absolute().parent.is_dir():
-        raise BadParameter("there is no such folder to draw into", given=str(plot.parent), fix="make it first")
+    read_picture_path(plot)
     if find_spec("matplotlib") is None:
         raise MissingPackage("drawing needs matplotlib", fix='pip install "leastnoise[plots]"')
 

@@ -55,7 +55,9 @@ def read_picture_path(path: str | Path) -> Path:
     if found.suffix.lower() not in KINDS:
         raise BadParameter("a plot is a .png, .svg or .pdf file", given=found.name, fix="name it picture.svg, say")
     if not found.absolute().parent.is_dir():
-        raise BadParameter("there is no such folder to draw into", given=str(found.parent), fix="make it first")
+        raise BadParameter(
+            "the plot can't be written: there is no such folder", given=str(found.parent), fix="make it first"
+        )
     return found
 
 
