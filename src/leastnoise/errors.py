@@ -144,7 +144,7 @@ class MissingPackage(LeastNoiseError, ImportError):
 
 
 class BudgetChanged(LeastNoiseError, ValueError):
-    """A dataset was opened with another budget than it was granted; opening never changes a limit."""
+    """A dataset was opened with another budget or privacy unit than it was granted for; opening never changes them."""
 
 
 class BudgetExceeded(LeastNoiseError, PermissionError):

@@ -130,4 +130,27 @@ def test_processes_that_open_for_the_first_time_at_once_share_one_account(people
     children = [Child(open_and_count, people[0], place) for _ in range(4)]
     assert all(child.result() for child in children)
     with Ledger.open(place) as ledger:
-        assert [balance.spent.epsilon for balance in ledger.balances()] == [Fraction(4, 10)]
+        account, unit = ledger.balances()
+    assert account.spent.epsilon == Fraction(4, 10)
+    assert (unit.scope.purpose, unit.spent.epsilon) == ("privacy unit: row", 0)
+
+
+def test_a_budget_for_persons_is_none_for_rows(people, tmp_path):
+    ledger = tmp_path / "ledger"
+    with ln.open(people[0], privacy_unit="person", budget=2, ledger=ledger) as dataset:
+        dataset.count().release(1)
+    for unit in (None, "sex"):
+        with pytest.raises(BudgetChanged, match="another privacy unit"):
+            ln.open(people[0], privacy_unit=unit, ledger=ledger)
+    with ln.open(people[0], privacy_unit="person", ledger=ledger) as dataset:
+        assert dataset.left.epsilon == 1
+    with ln.open(people[0], name="rows", budget=1, ledger=ledger) as rows:
+        assert rows.left.epsilon == 1
+
+
+def test_a_budget_that_was_granted_beforehand_takes_the_unit_of_the_first_opening(people, tmp_path):
+    with Ledger.create(tmp_path / "ledger") as ledger:
+        ledger.grant(Privacy(1), dataset="people")
+        ln.open(people[0], privacy_unit="person", ledger=ledger, name="people").close()
+        with pytest.raises(BudgetChanged):
+            ln.open(people[0], ledger=ledger, name="people")

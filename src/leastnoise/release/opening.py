@@ -24,6 +24,7 @@ __all__ = ["open"]
 Budget = NumberLike | tuple[NumberLike, NumberLike] | Privacy | None
 Place = str | Path | Store | Ledger | None
 
+_UNIT = "privacy unit: "
 _DEFAULT_LEDGER = "leastnoise.ledger"
 _ANYONE = "anyone"
 
@@ -62,7 +63,7 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
         temp_directory: Where the embedded engine may spill.
 
     Raises:
-        BudgetChanged: The dataset was granted another budget before.
+        BudgetChanged: The dataset was granted another budget before, or was opened with another privacy unit.
         UncoveredDebit: No budget was ever granted, and none is given.
 
     >>> import tempfile
@@ -87,7 +88,7 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
         contribution = read_contribution(opened, privacy_unit, groups_per_unit, rows_per_unit)
         dataset_name = read_name(opened.name if name is None else name, "name")
         who = read_name(analyst or os.environ.get("LEASTNOISE_ANALYST") or _ANYONE, "analyst")
-        kept = _open_account(ledger, dataset_name, wanted)
+        kept = _open_account(ledger, dataset_name, wanted, contribution.privacy_unit)
     except BaseException:
         if opened is not source:
             opened.close()
@@ -131,10 +132,11 @@ def _read_budget(budget: Budget) -> Privacy | None:
     return Privacy(budget)
 
 
-def _open_account(place: Place, dataset: str, wanted: Privacy | None) -> Ledger:
+def _open_account(place: Place, dataset: str, wanted: Privacy | None, unit: str | None) -> Ledger:
     """The ledger, with a budget for the dataset; only one process at a time makes a ledger or grants a budget."""
     if isinstance(place, Ledger):
         _settle_budget(place, dataset, wanted)
+        _settle_unit(place, dataset, unit)
         return place
     where = place or os.environ.get("LEASTNOISE_LEDGER") or _DEFAULT_LEDGER
     file = Path(where) if isinstance(where, Path) or (isinstance(where, str) and "://" not in where) else None
@@ -143,6 +145,7 @@ def _open_account(place: Place, dataset: str, wanted: Privacy | None) -> Ledger:
         try:
             ledger = ledger or _open_ledger(where, file)
             _settle_budget(ledger, dataset, wanted)
+            _settle_unit(ledger, dataset, unit)
         except BaseException:
             if ledger is not None:
                 ledger.close()
@@ -174,6 +177,29 @@ def _alone(file: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def _settle_unit(ledger: Ledger, dataset: str, unit: str | None) -> None:
+    """Hold on to the unit that a dataset was first opened with: a budget for persons is none for single rows.
+
+    It is kept as a grant for a purpose of this name, which no question has.
+    """
+    wanted = read_name(f"{_UNIT}{'row' if unit is None else repr(unit)}", "privacy_unit")
+    granted = _granted(ledger, dataset)
+    if _first_unit(ledger, dataset) is None and granted is not None:
+        ledger.grant(granted.budget, dataset=dataset, purpose=wanted)
+    first = _first_unit(ledger, dataset)  # another process may have been faster
+    if first != wanted:
+        raise BudgetChanged(
+            "the budget of this dataset protects another privacy unit",
+            given=wanted,
+            fix=f"open it with the {first}; for another unit, give the dataset another name and a budget of its own",
+        )
+
+
+def _first_unit(ledger: Ledger, dataset: str) -> str | None:
+    purposes = (balance.scope.purpose for balance in ledger.balances() if balance.scope.dataset == dataset)
+    return next((purpose for purpose in purposes if purpose is not None and purpose.startswith(_UNIT)), None)
 
 
 def _settle_budget(ledger: Ledger, dataset: str, wanted: Privacy | None) -> None:
