@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test check bench docs clean
+.PHONY: help demo test check bench papers docs clean
 
 help:            ## show this list
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */  make \1|/' | column -t -s '|'
@@ -40,6 +40,9 @@ check: .venv/dev.stamp  ## lint, types, layers, strict documentation
 
 bench: .venv/bench.stamp  ## compare speed with peers in one run
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks
+
+papers: .venv/core.stamp  ## recompute the claims of the source texts and draw their figures
+	$(BIN)/leastnoise papers --out build/papers
 
 docs: .venv/dev.stamp  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
