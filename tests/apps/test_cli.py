@@ -45,6 +45,8 @@ def test_the_demo_plans_releases_compares_checks_and_draws():
         "of 5 right",
         "the privacy certificate holds",
         "persons_by_town.svg",
+        "users choose the same password",
+        "ties cut:",
         "Which has more persons",
         "Spent: ε = 59/100 + ln(3/2) of ε = 1",
         "demo finished in",

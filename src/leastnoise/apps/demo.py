@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import tempfile
 import time
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
@@ -16,6 +18,7 @@ from leastnoise.check import check
 from leastnoise.data.parquet import write_parquet
 from leastnoise.errors import MissingPackage
 from leastnoise.release import open as open_dataset
+from leastnoise.release.combinatorial import min_cut, sorted_counts, zipf_counts
 
 if TYPE_CHECKING:
     from leastnoise.release import Dataset, Query, Release
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 _MOST = 1000  # what a visit is taken to cost at most
+_USERS = 10_000_000
 
 
 def run(console: Console | None = None, rows: int = 1_000_000) -> None:
@@ -54,7 +58,11 @@ def run(console: Console | None = None, rows: int = 1_000_000) -> None:
             _check(console, histogram)
             _draw(console, histogram)
             console.print(f"\nSpent: {dataset.ledger.balances()[0].spent} of {dataset.budget}; left: {dataset.left}")
-    console.print(f"[green]demo finished[/green] in {time.perf_counter() - started:.0f} s: all was computed just now.")
+    _passwords(console, _USERS if rows >= 1_000_000 else rows)
+    _club(console)
+    console.print(
+        f"\n[green]demo finished[/green] in {time.perf_counter() - started:.0f} s: all was computed just now."
+    )
 
 
 def _ask(console: Console, title: str, query: Query, epsilon: str) -> Release:
@@ -111,6 +119,35 @@ def _majority(console: Console, dataset: Dataset, visits: Visits) -> None:
     release = _ask(console, f"5. Which has more persons, {towns[0]} or {towns[1]}?", query, "0.02")
     true = visits.persons_by_city()
     console.print(f"true: {max(towns, key=lambda town: true[town])}   released: {release.value}")
+
+
+def _passwords(console: Console, users: int) -> None:
+    """A list whose entries are private and whose names are not asked for."""
+    counts = zipf_counts(users)
+    console.print(f"\n[bold]Beyond tables: how often do {users:,} users choose the same password?[/bold]")
+    with console.status("drawing a list …"):
+        release = sorted_counts(counts, 1, total=users, longest=len(counts))
+    off = int(np.abs(_padded(release.value, len(counts)) - _padded(counts, len(release.value))).sum())
+    console.print(f"released at a cost of {release.cost} by the {release.plan.mechanism.name}", style="dim")
+    console.print(f"true:     {', '.join(f'{count:,}' for count in counts[:6])}, …")
+    console.print(f"released: {', '.join(f'{count:,}' for count in release.value[:6])}, …  off by {off:,} in all")
+
+
+def _padded(counts: NDArray[Any], length: int) -> NDArray[Any]:
+    return np.pad(counts, (0, max(length - len(counts), 0)))
+
+
+def _club(console: Console) -> None:
+    """Zachary's karate club, 34 members: who talks to whom is private."""
+    club = import_module("igraph").Graph.Famous("Zachary")
+    console.print("\n[bold]And where does a karate club split most easily?[/bold]")
+    release = min_cut(club, 4)
+    cut = ", ".join(str(node) for node in sorted(release.value))
+    weight = sum((edge.source in release.value) != (edge.target in release.value) for edge in club.es)
+    console.print(
+        f"members {cut} from the rest, at a cost of {release.cost}; ties cut: {weight}, least: {club.mincut().value:.0f}",
+        highlight=False,
+    )
 
 
 def _compare(console: Console, true: float, released: float, what: str) -> None:
