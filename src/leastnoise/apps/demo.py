@@ -143,9 +143,10 @@ def _club(console: Console) -> None:
     console.print("\n[bold]And where does a karate club split most easily?[/bold]")
     release = min_cut(club, 4)
     cut = ", ".join(str(node) for node in sorted(release.value))
-    weight = sum((edge.source in release.value) != (edge.target in release.value) for edge in club.es)
+    ties = sum((edge.source in release.value) != (edge.target in release.value) for edge in club.es)
+    least = club.mincut().value
     console.print(
-        f"members {cut} from the rest, at a cost of {release.cost}; ties cut: {weight}, least: {club.mincut().value:.0f}",
+        f"members {cut} from the rest, at a cost of {release.cost}; ties cut: {ties}, least: {least:.0f}",
         highlight=False,
     )
 
