@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -17,7 +18,7 @@ Secret = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Dialect:
+class Dialect(ABC):
     """One engine's words.
 
     >>> DUCKDB.quote('a "b'), SPARK.quote("a`b")
@@ -104,22 +105,22 @@ class Dialect:
         """A decimal without zeros at the end, where equal ones may differ in them."""
         return expression
 
+    @abstractmethod
     def divide(self, numerator: str, denominator: str) -> str:
         """The quotient of whole numbers, rounded towards zero."""
-        raise NotImplementedError
 
     def listed(self, places: Mapping[str, int]) -> Fragment:
         """A relation (key, place) of texts and their places."""
         keys = "SELECT unnest(CAST(" + bound(list(places)) + f" AS {self.text}[])) AS key"
         return keys + ", unnest(CAST(" + bound(list(places.values())) + " AS BIGINT[])) AS place"
 
+    @abstractmethod
     def hash(self, secret: Secret, unit: tuple[str, Kind], part: tuple[str, Kind]) -> str:
         """63 bits from the secret, the unit and a whole number or text, by the engine's own fast hash."""
-        raise NotImplementedError
 
+    @abstractmethod
     def times(self, count: str) -> str:
         """The numbers 1, …, count as rows."""
-        raise NotImplementedError
 
 
 class _DuckDB(Dialect):
