@@ -17,6 +17,7 @@ import pyarrow.parquet
 import pytest
 
 from leastnoise.data import BinAxis, Contribution, CountRows, KeyAxis, Kind, SumOf, col, open_table
+from leastnoise.data.engines.embedded import EmbeddedTable
 from leastnoise.data.fragments import sql
 from leastnoise.errors import BadParameter, BadSource, EngineFailure, ForeignProcess, UnknownColumn
 
@@ -284,3 +285,36 @@ import sys, leastnoise.data
 print([name for name in ("duckdb", "psycopg", "pyspark", "pyarrow") if name in sys.modules])
 """
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_where_memory_does_not_do_the_units_are_taken_in_parts(tmp_path, monkeypatch):
+    path, seen = tmp_path / "many.parquet", []
+    persons = "SELECT i % 500000 AS person, hash(i) % 50 AS city, i % 7 AS value FROM range(2000000) AS numbers(i)"
+    duckdb.connect().execute(f"COPY ({persons}) TO '{path}' (FORMAT parquet)")
+    plain = EmbeddedTable._execute
+
+    def watched(table, text, values):
+        seen.append(text)
+        return plain(table, text, values)
+
+    monkeypatch.setattr(EmbeddedTable, "_execute", watched)
+    bound, cities, secret = Contribution("person", 2, 1), (KeyAxis("city", tuple(range(50))),), (5, 7)
+    measures = (CountRows(), SumOf("value", Fraction(0), Fraction(6), Fraction(1)))
+
+    def answers(memory_limit):
+        seen.clear()
+        with open_table(path, memory_limit=memory_limit) as table:
+            found = [
+                table._aggregate(bound, cities, measures[:1], None, secret)[0].tolist(),
+                table._aggregate(bound, cities, measures, None, secret)[1].tolist(),
+                table._discover(bound, ("city",), None, secret),
+                table._ranks(bound, "value", range(7), None, secret).tolist(),
+                table.scores(bound, [col("city") == 3, col("value") > 2]).tolist(),
+            ]
+        return found, len(seen)
+
+    whole, at_once = answers("2GB")
+    parts, more = answers("40MB")
+    assert parts == whole
+    assert at_once == 5
+    assert more > 16

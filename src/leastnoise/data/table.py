@@ -6,8 +6,10 @@ The answers here are exact and **not private**: they are for mechanisms, never f
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -34,9 +36,13 @@ from leastnoise.exact.sources import system_source
 if TYPE_CHECKING:
     from leastnoise.data.predicates import Predicate
 
-__all__ = ["Table", "engine_failure"]
+__all__ = ["Table", "TooLittleMemory", "engine_failure"]
 
 _OPTIONS_AT_ONCE = 200
+
+
+class TooLittleMemory(Exception):
+    """An engine ran out of memory; within this room only, it never leaves it."""
 
 
 class Table(ABC):
@@ -51,6 +57,7 @@ class Table(ABC):
     """
 
     dialect: ClassVar[Dialect]
+    smaller_parts: ClassVar[tuple[int, ...]] = ()  # into how many parts to cut the units where memory does not do
 
     def __init__(self, name: str, columns: Iterable[Column], source: str) -> None:
         self.name = name
@@ -109,7 +116,8 @@ class Table(ABC):
             outputs = ["CASE WHEN " + t.fragment(self.dialect) + f" THEN 1 END AS o{i}" for i, t in enumerate(tests)]
             named = {name for test in tests for name in test.columns}
             rows = self._reading.rows(contribution, where, named, outputs)
-            found += [int(column[0]) for column in self._run(shapes.scores(rows, len(tests)))]
+            answers = self._answers(contribution, rows, partial(shapes.scores, options=len(tests)))
+            found += [sum(int(column[0]) for column in columns) for columns in zip(*answers, strict=True)]
         return np.array(found, dtype=np.int64)
 
     @abstractmethod
@@ -134,11 +142,33 @@ class Table(ABC):
         """Public facts only."""
         return f"<{type(self).__name__} {self.name!r}: {len(self.columns)} columns>"
 
+    def _answers(
+        self, contribution: Contribution, rows: Fragment, shape: Callable[[Fragment], Fragment]
+    ) -> list[Sequence[Sequence[Any]]]:
+        """The answer for all units at once, or, where memory does not do, one for each of several parts of them.
+
+        What a unit adds depends on its own rows alone, so that the answers for the parts add up to the whole.
+        """
+        parts = (1,) if contribution.privacy_unit is None else (1, *self.smaller_parts)
+        for count in parts:
+            try:
+                return [self._run(shape(self._part(contribution, rows, number, count))) for number in range(count)]
+            except TooLittleMemory:
+                continue
+        raise engine_failure()
+
+    def _part(self, contribution: Contribution, rows: Fragment, number: int, count: int) -> Fragment:
+        if count == 1:
+            return rows
+        kind = self._reading.unit_kind(contribution)
+        place = self.dialect.hash((count, count), ("unit", kind), (self.dialect.number(0), Kind.INTEGER))
+        return select("*", rows, "parts", f"WHERE mod({place}, {count}) = {number}")
+
     def _run(self, query: Fragment) -> Sequence[Sequence[Any]]:
         text, values = self.dialect.render(query)
         try:
             return self._execute(text, values)
-        except LeastNoiseError:
+        except (LeastNoiseError, TooLittleMemory):
             raise
         except Exception:
             failed = True
@@ -170,9 +200,13 @@ class Table(ABC):
         outputs = [f"{cells.expression} AS cell", *values]
         rows = reading.rows(contribution, where, needed, outputs, cells.joins, cells.joined)
         placed = select("*", rows, "located", "WHERE cell IS NOT NULL") if axes else rows
-        place, *totals = self._run(self._shapes(contribution, secret).totals(placed, cells.count, measures))
+        shape = partial(self._shapes(contribution, secret).totals, cells=cells.count, measures=measures)
+        answers = self._answers(contribution, placed, shape)
         wide = [isinstance(m, SumOf) and total_type(m, self.dialect) != self.dialect.long for m in measures]
-        return tuple(_dense(place, total, cells.shape, big) for total, big in zip(totals, wide, strict=True))
+        return tuple(
+            _dense([(place, totals[number]) for place, *totals in answers], cells.shape, big)
+            for number, big in enumerate(wide)
+        )
 
     def _discover(
         self, contribution: Contribution, columns: tuple[str, ...], where: Predicate | None, secret: Secret
@@ -185,8 +219,10 @@ class Table(ABC):
             raise BadParameter("there is no column to find keys in", fix="name at least one")
         code = f"{code_expression(keys, self.dialect, 'base')} AS code"
         rows = self._reading.rows(contribution, where, columns, [code])
-        codes, units = self._run(self._shapes(contribution, secret).units_by_code(rows))
-        return {read_code(code, keys): int(count) for code, count in zip(codes, units, strict=True)}
+        found = Counter[tuple[Hashable, ...]]()
+        for codes, units in self._answers(contribution, rows, self._shapes(contribution, secret).units_by_code):
+            found.update({read_code(code, keys): int(count) for code, count in zip(codes, units, strict=True)})
+        return dict(found)
 
     def _ranks(
         self,
@@ -206,8 +242,9 @@ class Table(ABC):
         present = f"CASE WHEN NOT {self.dialect.missing(value, ranked)} THEN {place} END AS cell"
         rows = reading.rows(contribution, where, [column], [present])
         placed = select("*", rows, "located", "WHERE cell IS NOT NULL")
-        found, counts = self._run(self._shapes(contribution, secret).chosen_rows(placed, len(points)))
-        return _dense(found, counts, (len(points),))
+        shape = partial(self._shapes(contribution, secret).chosen_rows, cells=len(points))
+        answers = self._answers(contribution, placed, shape)
+        return _dense([(found, counts) for found, counts in answers], (len(points),))
 
 
 def engine_failure() -> EngineFailure:
@@ -223,8 +260,12 @@ def _fresh_secret() -> Secret:
     return system_source.bits(63), system_source.bits(63)
 
 
-def _dense(cells: Sequence[Any], totals: Sequence[Any], shape: tuple[int, ...], wide: bool = False) -> NDArray[Any]:
-    """The totals at their cells, zero elsewhere: the shape is public, whatever was found."""
+def _dense(
+    answers: Iterable[tuple[Sequence[Any], Sequence[Any]]], shape: tuple[int, ...], wide: bool = False
+) -> NDArray[Any]:
+    """The totals at their cells, zero elsewhere, summed up: the shape is public, whatever was found."""
     dense = np.zeros(shape, dtype=object if wide else np.int64)
-    dense.reshape(-1)[np.asarray(cells, dtype=np.int64)] = [int(total) for total in totals] if wide else totals
+    for cells, totals in answers:
+        added = [int(total) for total in totals] if wide else totals
+        dense.reshape(-1)[np.asarray(cells, dtype=np.int64)] += np.asarray(added, dtype=dense.dtype)
     return dense

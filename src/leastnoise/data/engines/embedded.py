@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.dialects import DUCKDB
-from leastnoise.data.table import Table
+from leastnoise.data.table import Table, TooLittleMemory
 from leastnoise.errors import BadParameter, BadSource, ForeignProcess, MissingPackage
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class EmbeddedTable(Table):
     """
 
     dialect = DUCKDB
+    smaller_parts = (16, 256)
 
     def __init__(
         self,
@@ -103,9 +104,14 @@ class EmbeddedTable(Table):
     def _execute(self, text: str, values: list[object]) -> Sequence[Sequence[Any]]:
         if os.getpid() != self._process:
             raise ForeignProcess("the table was opened in another process", fix="open it again in this one")
+        import duckdb
+
         with self._lock:
-            found = self._connection.execute(text, values)
-            columns: dict[str, Any] = found.fetchnumpy()
+            try:
+                found = self._connection.execute(text, values)
+                columns: dict[str, Any] = found.fetchnumpy()
+            except duckdb.OutOfMemoryException:
+                raise TooLittleMemory from None
             return list(columns.values())
 
     def close(self) -> None:
