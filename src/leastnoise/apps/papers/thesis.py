@@ -10,6 +10,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 
 from leastnoise.apps.papers.claims import Claim, Paper, all_of
+from leastnoise.apps.papers.thesis_facilities import facility_claims
 from leastnoise.apps.papers.thesis_graphs import graph_claims
 from leastnoise.check import check
 from leastnoise.exact import exp_enclosure, ln, ln_enclosure
@@ -35,6 +36,7 @@ def claims() -> Iterator[Claim]:
     yield _utility()
     yield _laplace_error()
     yield _vector_laplace_error()
+    yield from facility_claims()
     yield _steps_of_the_k_median()
     yield _k_norm_is_private()
     yield _k_norm_error()
