@@ -109,14 +109,10 @@ def _for_units(event: Event, rows: int, epsilon: Exact) -> Event:
     if rows == 1:
         return event
     if isinstance(event, BoundedRange):
-        return BoundedRange(epsilon)
+        return BoundedRange(event.epsilon * rows)
     if isinstance(event, Composed):
-        return Composed(tuple(_for_units(part, rows, _epsilon_of(part) * rows) for part in event.events))
-    return Pure(epsilon)
-
-
-def _epsilon_of(event: Event) -> Exact:
-    return event.epsilon if isinstance(event, Pure) else Fraction(0)
+        return Composed(tuple(_for_units(part, rows, epsilon) for part in event.events))
+    return Pure(epsilon)  # the whole of it, for any other part
 
 
 def show_quantiles(levels: tuple[Fraction, ...], whole: bool, drawn: list[float]) -> TidyTable:
