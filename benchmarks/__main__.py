@@ -67,6 +67,10 @@ def _page(results: dict[str, list[Row]]) -> str:
         "",
         "Written by `make bench`: both sides in one run, interleaved, the median of several rounds. The ratio is the",
         "peer's time over ours, so above one ours is faster. Times vary with the machine, ratios much less.",
+        "",
+        "Parts may come from different runs. Peers that need many seconds ran once (`table_peers`, some of `design`).",
+        "Where the peer is a limit or a time allowed there is no peer, and the ratio shows how far below it we stay.",
+        "",
         f"Last run: Python {platform.python_version()}, {platform.machine()}, single-threaded.",
     ]
     for part, rows in results.items():

@@ -1,4 +1,4 @@
-"""Every claim of the source texts is recomputed; what does not hold, and nothing else, is in the errata."""
+"""The claims of the source texts are recomputed: what does not hold is in the errata, what holds has no entry there."""
 
 import re
 from importlib import import_module

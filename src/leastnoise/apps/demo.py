@@ -101,7 +101,7 @@ def _sum(console: Console, dataset: Dataset, visits: Visits) -> None:
 def _median(console: Console, dataset: Dataset, visits: Visits) -> None:
     query = dataset.median("age", bounds=(0, 120), step=1)
     release = _ask(console, "3. The median age at a visit?", query, "0.19")
-    _compare(console, float(np.median(visits.columns["age"])), float(release.value), "of the visits")
+    _compare(console, float(np.median(visits.columns["age"])), float(release.value), "years")
 
 
 def _most_common(console: Console, dataset: Dataset, visits: Visits) -> None:

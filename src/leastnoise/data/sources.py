@@ -93,7 +93,7 @@ def _matching(path: Path) -> list[Path]:
     elif path.exists():
         found = [path]
     else:
-        found = sorted(Path(match) for match in glob(str(path), recursive=True))  # noqa: PTH207
+        found = sorted(Path(match) for match in glob(str(path), recursive=True))  # noqa: PTH207 - absolute patterns
     if not found:
         raise BadSource("there is no such file", given=str(path), fix=_EXAMPLES)
     return [file.resolve() for file in found]
