@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Row, race
-from leastnoise.budget import LaplaceNoise, Ledger, Pure, Request, all_bounds, compose
-from leastnoise.budget.ledger.record import write_cost
+from leastnoise.accounting import LaplaceNoise, Ledger, Pure, Request, all_bounds, compose
 from leastnoise.exact import SeededSource
+from leastnoise.ledger.record import write_cost
 from leastnoise.model.privacy import Privacy
 
 __all__ = ["run"]

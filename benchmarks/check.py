@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.measure import Row, race
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import from_distance, path
 

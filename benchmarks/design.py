@@ -15,7 +15,7 @@ import scipy.sparse as sparse
 from scipy.optimize import linprog
 
 from benchmarks.measure import Row, race
-from leastnoise.design import design
+from leastnoise.designer import design
 from leastnoise.model.graphs import DatasetGraph, cycle, from_networkx, hypercube
 
 __all__ = ["run"]

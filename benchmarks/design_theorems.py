@@ -16,7 +16,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from benchmarks.measure import Row, race
-from leastnoise.design import design
+from leastnoise.designer import design
 from leastnoise.model.graphs import DatasetGraph, parse_graph
 
 __all__ = ["run"]

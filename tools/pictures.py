@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
+from leastnoise.accounting import Ledger, Request
 from leastnoise.apps.demo_table import CITIES, make_visits
 from leastnoise.apps.design_plots import plot_frontier
 from leastnoise.apps.papers.laplace import draw_figures as draw_simplex
 from leastnoise.apps.papers.rainbow import draw_figures as draw_rainbow
 from leastnoise.apps.plots import plot_burn_down, plot_channel
-from leastnoise.budget import Ledger, Request
-from leastnoise.design.comparison import compare
+from leastnoise.designer.comparison import compare
 from leastnoise.errors import BudgetExceeded
 from leastnoise.exact import SeededSource
 from leastnoise.mechanisms import TruncatedGeometric

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.design import design
+from leastnoise.designer import design
 from leastnoise.model.graphs import DatasetGraph, sorted_histograms
 from leastnoise.release.drawing_style import GREY, picture
 

@@ -11,18 +11,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from leastnoise import budget as accounting
-    from leastnoise import channels, errors, exact, mechanisms
-    from leastnoise.check import Audit, Fit, Verdict, audit, check, fit, privacy_curve
+    from leastnoise import accounting, bounds, channels, combinatorial, errors, exact, graphs, mechanisms, rainbow
+    from leastnoise.checker import Audit, Fit, Verdict, audit, check, fit, privacy_curve
     from leastnoise.data import col
-    from leastnoise.design import Design, bounds, design
-    from leastnoise.design.comparison import compare
+    from leastnoise.designer import Design, design
+    from leastnoise.designer.comparison import compare
     from leastnoise.errors import LeastNoiseError
-    from leastnoise.mechanisms import plan_for, rainbow
-    from leastnoise.model import graphs
+    from leastnoise.mechanisms import plan_for
     from leastnoise.model.certificate import Certificate
     from leastnoise.model.channel import Channel
-    from leastnoise.release import Dataset, Release, ReleasePlan, combinatorial, open, release_mechanism  # noqa: A004
+    from leastnoise.release import Dataset, Release, ReleasePlan, open, release_mechanism  # noqa: A004
 
 __version__ = "0.1.0"
 
@@ -61,37 +59,27 @@ __all__ = [
 
 # Where each public name lives. A name is imported when it is first asked for, so that `import leastnoise` and the
 # command line start at once.
-_MODULES = {
-    "accounting": "leastnoise.budget",
-    "bounds": "leastnoise.design.bounds",
-    "channels": "leastnoise.channels",
-    "combinatorial": "leastnoise.release.combinatorial",
-    "errors": "leastnoise.errors",
-    "exact": "leastnoise.exact",
-    "graphs": "leastnoise.model.graphs",
-    "mechanisms": "leastnoise.mechanisms",
-    "rainbow": "leastnoise.mechanisms.rainbow",
-}
+_MODULES = ("accounting", "bounds", "channels", "combinatorial", "errors", "exact", "graphs", "mechanisms", "rainbow")
 _HOMES = {
-    "Audit": "leastnoise.check",
+    "Audit": "leastnoise.checker",
     "Certificate": "leastnoise.model.certificate",
     "Channel": "leastnoise.model.channel",
     "Dataset": "leastnoise.release",
-    "Design": "leastnoise.design",
-    "Fit": "leastnoise.check",
+    "Design": "leastnoise.designer",
+    "Fit": "leastnoise.checker",
     "LeastNoiseError": "leastnoise.errors",
     "Release": "leastnoise.release",
     "ReleasePlan": "leastnoise.release",
-    "Verdict": "leastnoise.check",
-    "audit": "leastnoise.check",
-    "check": "leastnoise.check",
+    "Verdict": "leastnoise.checker",
+    "audit": "leastnoise.checker",
+    "check": "leastnoise.checker",
     "col": "leastnoise.data",
-    "compare": "leastnoise.design.comparison",
-    "design": "leastnoise.design",
-    "fit": "leastnoise.check",
+    "compare": "leastnoise.designer.comparison",
+    "design": "leastnoise.designer",
+    "fit": "leastnoise.checker",
     "open": "leastnoise.release",
     "plan_for": "leastnoise.mechanisms",
-    "privacy_curve": "leastnoise.check",
+    "privacy_curve": "leastnoise.checker",
     "release_mechanism": "leastnoise.release",
 }
 
@@ -100,7 +88,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     if name in _MODULES:
-        return importlib.import_module(_MODULES[name])
+        return importlib.import_module(f"leastnoise.{name}")
     raise AttributeError(f"module 'leastnoise' has no attribute {name!r}")
 
 

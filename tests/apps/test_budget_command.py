@@ -3,8 +3,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from leastnoise.accounting import Ledger, Pure, Request
 from leastnoise.apps.budget import app
-from leastnoise.budget import Ledger, Pure, Request
 from leastnoise.errors import BadParameter, LedgerDamaged, LedgerMissing
 from leastnoise.model.privacy import Privacy
 

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from leastnoise.apps.check import check as command
 from leastnoise.apps.plots import plot_privacy_curve
-from leastnoise.check import privacy_curve
+from leastnoise.checker import privacy_curve
 from leastnoise.errors import BadParameter, MissingPackage
 from leastnoise.model.graphs import from_edges, path
 from support.certificates import average

@@ -8,14 +8,14 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner
 
+from leastnoise.accounting import Ledger, Pure, Request
 from leastnoise.apps.cli import app
 from leastnoise.apps.design_plots import plot_design, plot_frontier
 from leastnoise.apps.papers.laplace import draw_figures
 from leastnoise.apps.plots import plot_burn_down, plot_channel, plot_privacy_curve, plot_simplex
-from leastnoise.budget import Ledger, Pure, Request
-from leastnoise.check import privacy_curve
-from leastnoise.design import design
-from leastnoise.design.comparison import compare
+from leastnoise.checker import privacy_curve
+from leastnoise.designer import design
+from leastnoise.designer.comparison import compare
 from leastnoise.errors import BadParameter, MissingPackage, TooLarge
 from leastnoise.model.certificate import RefinementCertificate
 from leastnoise.model.channel import Channel

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from leastnoise.budget import Ledger
+from leastnoise.accounting import Ledger
 from leastnoise.data.parquet import write_parquet
 
 CITIES = ["Bonn", "Köln", "Ulm"]

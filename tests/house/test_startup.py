@@ -34,6 +34,6 @@ def test_the_measurement_would_notice():
 
 def test_the_core_needs_no_extra():
     """What is imported for the exact dice comes from the core dependencies alone."""
-    assert not imported_by("import leastnoise.exact, leastnoise.check, leastnoise.mechanisms") & (
+    assert not imported_by("import leastnoise.exact, leastnoise.checker, leastnoise.mechanisms") & (
         HEAVY - {"numpy", "scipy", "flint", "cryptography"}
     )

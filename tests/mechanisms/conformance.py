@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.errors import BadParameter, InsecureSource, LeastNoiseError
 from leastnoise.exact import Enclosure, SeededSource, enumerate_law, exp_enclosure
 from leastnoise.exact.matrices import RationalMatrix

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leastnoise.budget import Ledger, Pure, Request
-from leastnoise.check import audit, check, privacy_curve
-from leastnoise.design import design
-from leastnoise.design.comparison import compare
+from leastnoise.accounting import Ledger, Pure, Request
+from leastnoise.checker import audit, check, privacy_curve
+from leastnoise.designer import design
+from leastnoise.designer.comparison import compare
 from leastnoise.mechanisms import plan_for
 from leastnoise.mechanisms.numeric.problems import CountProblem
 from leastnoise.model.channel import Channel

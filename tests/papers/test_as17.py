@@ -12,9 +12,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from leastnoise.check import check
-from leastnoise.design import bounds, design
-from leastnoise.design.comparison import compare
+from leastnoise.checker import check
+from leastnoise.designer import bounds, design
+from leastnoise.designer.comparison import compare
 from leastnoise.model.graphs import cycle, from_networkx, hypercube, sorted_histograms
 from leastnoise.model.losses import absolute
 

@@ -5,7 +5,7 @@ from itertools import accumulate, pairwise
 
 import pytest
 
-from leastnoise.check import check, privacy_curve
+from leastnoise.checker import check, privacy_curve
 from leastnoise.exact.numbers import ln
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import path

@@ -5,8 +5,8 @@ from fractions import Fraction
 import networkx
 import pytest
 
-from leastnoise.check import check
-from leastnoise.design import design
+from leastnoise.checker import check
+from leastnoise.designer import design
 from leastnoise.model.graphs import cycle, from_networkx, hypercube, path
 
 TWELVE_DIGITS = Fraction(1, 10**12)

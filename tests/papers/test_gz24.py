@@ -6,7 +6,7 @@ from itertools import accumulate
 import pytest
 
 from leastnoise.apps.papers.rainbow import BOUNDARY, PAPER, draw_figures, example_one, needed_delta
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.errors import BadParameter
 from leastnoise.mechanisms.rainbow import (
     Operator,

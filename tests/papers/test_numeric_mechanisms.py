@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.exact import Enclosure, ln
 from leastnoise.mechanisms.numeric import Geometric, LatticeLaplace, TruncatedGeometric, TruncatedLaplace, VectorLaplace
 from leastnoise.model.channel import Channel

@@ -6,7 +6,7 @@ import networkx
 import numpy as np
 import pytest
 
-from leastnoise.budget import Ledger
+from leastnoise.accounting import Ledger
 from leastnoise.errors import BadParameter, BudgetExceeded, TooLarge
 from leastnoise.model.privacy import Privacy
 from leastnoise.release import combinatorial

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.errors import BadParameter, RequestConflict
 from support.people import CITIES
 from support.statistics import fits

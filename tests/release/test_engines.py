@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import leastnoise.release as ln
-from leastnoise.budget import Ledger, PostgresStore
+from leastnoise.accounting import Ledger, PostgresStore
 from support.people import CITIES, SURE
 
 

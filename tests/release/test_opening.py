@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 import leastnoise.release as ln
-from leastnoise.budget import Ledger
+from leastnoise.accounting import Ledger
 from leastnoise.errors import (
     BadParameter,
     BudgetChanged,

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 import leastnoise.release as ln
-from leastnoise.budget import Ledger, Pure, Request
+from leastnoise.accounting import Ledger, Pure, Request
 from leastnoise.errors import BudgetExceeded, EngineFailure, RequestConflict
 from leastnoise.mechanisms import Geometric
 from leastnoise.model.privacy import Privacy

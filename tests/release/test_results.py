@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 import leastnoise.release as ln
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.errors import BadParameter, RequestConflict
 from leastnoise.mechanisms import Geometric, best_guess
 from support.people import CITIES

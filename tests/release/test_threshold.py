@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.errors import BadParameter, InsecureSource
 from leastnoise.exact import SeededSource, ln
 from leastnoise.mechanisms import Geometric
+from leastnoise.mechanisms.histogram.stable_histogram import StableHistogram, least_threshold
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import from_edges
-from leastnoise.release.threshold import StableHistogram, least_threshold
 from support.statistics import fits
 
 MOST = 4  # units that a small case has of each key

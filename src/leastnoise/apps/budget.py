@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from leastnoise.budget.ledger import Balance, Ledger
+    from leastnoise.ledger import Balance, Ledger
 
 __all__ = ["app"]
 
@@ -64,7 +64,7 @@ def show(
 @app.command()
 def create(context: typer.Context, ledger: LedgerOption = None) -> None:
     """Make a new ledger, and its witness beside it."""
-    from leastnoise.budget.ledger import Ledger
+    from leastnoise.ledger import Ledger
 
     place = _place(ledger or context.obj)
     with Ledger.create(place) as made:
@@ -118,8 +118,8 @@ def export(
     ledger: LedgerOption = None,
 ) -> None:
     """Write out every entry."""
-    from leastnoise.budget.ledger import export_csv, export_json
     from leastnoise.errors import BadParameter
+    from leastnoise.ledger import export_csv, export_json
 
     writers = {"csv": export_csv, "json": export_json}
     if form not in writers:
@@ -134,7 +134,7 @@ def export(
 
 
 def _open(place: str | None, renew_witness: bool = False) -> Ledger:
-    from leastnoise.budget.ledger import Ledger
+    from leastnoise.ledger import Ledger
 
     return Ledger.open(_place(place), renew_witness=renew_witness)
 
@@ -144,7 +144,7 @@ def _place(place: str | None) -> str:
 
 
 def _verify(console: Console, ledger: Ledger, witness: Path | None) -> None:
-    from leastnoise.budget.ledger import read_witness
+    from leastnoise.ledger import read_witness
 
     report = ledger.verify(None if witness is None else read_witness(witness))
     checked = "chain, prices and sums hold" + (", and the witness agrees" if witness is not None else "")
@@ -156,7 +156,7 @@ def _table(balances: list[Balance]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from leastnoise.budget.ledger.display import COLUMNS, balance_texts
+    from leastnoise.ledger.display import COLUMNS, balance_texts
 
     table = Table(title="Privacy budgets", title_justify="left")
     for column in COLUMNS:

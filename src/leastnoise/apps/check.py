@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from leastnoise.check import CertificateVerdict, Verdict, Witness
+    from leastnoise.checker import CertificateVerdict, Verdict, Witness
     from leastnoise.model.certificate import Certificate
     from leastnoise.model.channel import Channel
     from leastnoise.model.graphs import DatasetGraph
@@ -53,8 +53,8 @@ def check(
 def _verdict(
     file: Path, graph: str | None, epsilon: str | None, delta: str, group: int, plot: Path | None
 ) -> Verdict | CertificateVerdict:
-    from leastnoise.check import check as ask
-    from leastnoise.check import privacy_curve
+    from leastnoise.checker import check as ask
+    from leastnoise.checker import privacy_curve
     from leastnoise.model.certificate import Certificate
     from leastnoise.model.channel import Channel
 
@@ -131,8 +131,8 @@ def _show(verdict: Verdict | CertificateVerdict) -> None:
 
 
 def _as_data(verdict: Verdict | CertificateVerdict) -> dict[str, Any]:
-    from leastnoise.check import CertificateVerdict
-    from leastnoise.check.report import brief, exact_text
+    from leastnoise.checker import CertificateVerdict
+    from leastnoise.checker.report import brief, exact_text
     from leastnoise.exact.enclosures import Enclosure
 
     if isinstance(verdict, CertificateVerdict):

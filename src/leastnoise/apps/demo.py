@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from leastnoise.apps.demo_table import CITIES, DIAGNOSES, MOST_VISITS, Visits, make_visits
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.data.parquet import write_parquet
 from leastnoise.errors import MissingPackage
 from leastnoise.release import open as open_dataset

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from leastnoise.design.result import Design
+    from leastnoise.designer.result import Design
     from leastnoise.exact.enclosures import Enclosure
     from leastnoise.model.losses import Loss
 
@@ -60,7 +60,7 @@ def _find(
     from rich.console import Console
 
     from leastnoise.apps.graph_files import read_graph
-    from leastnoise.design.designer import design as best
+    from leastnoise.designer.designer import design as best
 
     space = read_graph(graph)
     with Console(stderr=True).status("designing") as status:
@@ -127,7 +127,7 @@ def _show(found: Design, out: Path | None) -> None:
     from rich.table import Table
 
     from leastnoise.apps.design_plots import heat_map_text
-    from leastnoise.design.display import design_rows, headline
+    from leastnoise.designer.display import design_rows, headline
 
     console = Console(highlight=False)
     console.print(escape(headline(found)), style="green" if found.is_optimal else "yellow")

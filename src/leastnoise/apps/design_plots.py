@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from leastnoise.design.comparison import LOWER_BOUND, OPTIMAL
+from leastnoise.designer.comparison import LOWER_BOUND, OPTIMAL
 from leastnoise.errors import TooLarge
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from leastnoise.design.comparison import Comparison
-    from leastnoise.design.result import Design
+    from leastnoise.designer.comparison import Comparison
+    from leastnoise.designer.result import Design
 
 __all__ = ["heat_map_text", "law_of", "plot_design", "plot_frontier"]
 

@@ -21,8 +21,8 @@ from leastnoise.release.drawing_style import COLOURS, GREY, HEAT, literal, pictu
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from leastnoise.budget import Ledger
-    from leastnoise.check import PrivacyCurve
+    from leastnoise.checker import PrivacyCurve
+    from leastnoise.ledger import Ledger
     from leastnoise.model.channel import Channel
     from leastnoise.model.hyper import Hyper
 
@@ -193,7 +193,7 @@ def plot_burn_down(ledger: Ledger, path: str | Path, until: int | None = None) -
     Raises:
         BadParameter: No budget was granted yet.
     """
-    from leastnoise.budget.ledger import courses
+    from leastnoise.ledger import courses
 
     found = courses(ledger, until)
     if not found:

@@ -1,12 +1,12 @@
 """Floor 5: the one place where all meet: plan (free), release (debit, then sample, then record)."""
 
+from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.dataset import Dataset
 from leastnoise.release.mechanism import release_mechanism
 from leastnoise.release.opening import open  # noqa: A004 - it shadows the builtin only as ln.open
 from leastnoise.release.plan import ReleasePlan
 from leastnoise.release.query import Query
 from leastnoise.release.result import Release
-from leastnoise.release.sensitivity import Sensitivity
 from leastnoise.release.tidy import TidyTable
 
 __all__ = ["Dataset", "Query", "Release", "ReleasePlan", "Sensitivity", "TidyTable", "open", "release_mechanism"]

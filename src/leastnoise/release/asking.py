@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from leastnoise.budget import Ledger
 from leastnoise.data import Axis, Contribution, Predicate, Table
 from leastnoise.data.predicates import read_filter
 from leastnoise.errors import BadParameter
 from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.ledger import Ledger
 from leastnoise.release.axes import Bins, By, Keys, read_axes, read_by
 
 __all__ = ["Asking", "Limit", "Where", "require_countable"]

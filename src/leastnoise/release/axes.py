@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from leastnoise.budget.ledger.record import Json
 from leastnoise.data import Axis, BinAxis, KeyAxis, Kind, Table
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.ledger.record import Json
 from leastnoise.model.labels import unknown_label
 from leastnoise.release.display import number
 

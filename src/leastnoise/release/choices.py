@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.budget.ledger.record import Json
 from leastnoise.data import Axis, Contribution, CountRows, CountUnits, Predicate, SumOf
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
+from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import OneShotTopK, PeelingTopK, PermuteAndFlip, plan_for
 from leastnoise.mechanisms.numeric.formulas import scaled
 from leastnoise.model.mechanism import Mechanism
+from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.axes import cell_keys
 from leastnoise.release.counts import common_parameters, described, in_steps, options_in_steps
 from leastnoise.release.fixed_point import FixedPoint
 from leastnoise.release.method import Method
 from leastnoise.release.query import Query
-from leastnoise.release.sensitivity import Sensitivity
 from leastnoise.release.tidy import TidyTable
 
 if TYPE_CHECKING:

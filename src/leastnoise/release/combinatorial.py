@@ -10,10 +10,10 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.budget.ledger import Ledger
-from leastnoise.budget.ledger.record import Json
 from leastnoise.errors import TooLarge
 from leastnoise.exact.parameters import NumberLike
+from leastnoise.ledger import Ledger
+from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.combinatorial import (
     CutPlan,
     EdgeWeights,

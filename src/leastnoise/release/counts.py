@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.budget.ledger.record import Json
 from leastnoise.data import Axis, Contribution, CountRows, CountUnits, Predicate
 from leastnoise.exact.numbers import Exact
+from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import Option, confidence_interval, plan_for
+from leastnoise.mechanisms.histogram.noisy_cells import CellsProblem, NoisyCells, require_drawable
 from leastnoise.mechanisms.numeric.formulas import scaled
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.mechanism import ErrorEstimate
+from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.axes import axis_parameters, axis_size, cell_keys
-from leastnoise.release.cells import CellsProblem, NoisyCells, require_drawable
 from leastnoise.release.method import Method
 from leastnoise.release.query import Query
-from leastnoise.release.sensitivity import Sensitivity
 from leastnoise.release.tidy import TidyTable, measure_names
 
 if TYPE_CHECKING:

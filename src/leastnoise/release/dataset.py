@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from leastnoise.budget import Ledger, Left, Scope
+from leastnoise.composition import Left
 from leastnoise.data import Contribution, Table
+from leastnoise.ledger import Ledger, Scope
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.choosing import Choosing
 from leastnoise.release.counting import Counting

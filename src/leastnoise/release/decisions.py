@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from leastnoise.budget.ledger.record import Json
 from leastnoise.data import Axis, Contribution, CountRows, CountUnits, Predicate
 from leastnoise.exact.numbers import Exact
+from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.numeric.formulas import least_whole
 from leastnoise.mechanisms.rainbow import Decision
+from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.axes import cell_keys
 from leastnoise.release.counts import common_parameters, described
 from leastnoise.release.method import Method
 from leastnoise.release.query import Query
-from leastnoise.release.sensitivity import Sensitivity
 from leastnoise.release.tidy import TidyTable
 
 if TYPE_CHECKING:

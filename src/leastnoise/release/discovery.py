@@ -7,16 +7,16 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.budget.ledger.record import Json, canonical
 from leastnoise.data import Contribution, Predicate
 from leastnoise.exact.numbers import Exact
+from leastnoise.ledger.record import Json, canonical
 from leastnoise.mechanisms import confidence_interval
+from leastnoise.mechanisms.histogram.stable_histogram import StableHistogram
+from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.axes import MOST_CELLS, read_key, write_key
 from leastnoise.release.counts import common_parameters
 from leastnoise.release.method import Method
 from leastnoise.release.query import Query
-from leastnoise.release.sensitivity import Sensitivity
-from leastnoise.release.threshold import StableHistogram
 from leastnoise.release.tidy import TidyTable, measure_names
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.budget.ledger.record import Json
 from leastnoise.data import Contribution, Predicate
 from leastnoise.exact.numbers import Exact
+from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.combinatorial import plan_sorted_counts
+from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.counts import common_parameters, described
 from leastnoise.release.method import Method
 from leastnoise.release.query import Query
-from leastnoise.release.sensitivity import Sensitivity
 from leastnoise.release.tidy import TidyTable
 
 if TYPE_CHECKING:

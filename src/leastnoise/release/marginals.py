@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.budget.ledger.record import Json
 from leastnoise.data import Axis, BinAxis, Contribution, CountRows, CountUnits, Predicate, col
 from leastnoise.exact.numbers import Exact
+from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import confidence_interval
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
+from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.axes import axis_labels, axis_size
 from leastnoise.release.consistency import Pair, PairTable, agree
 from leastnoise.release.counts import common_parameters, described, noise_method, shown_number
 from leastnoise.release.method import Method
 from leastnoise.release.query import Query
-from leastnoise.release.sensitivity import Sensitivity
 from leastnoise.release.tidy import TidyTable, measure_names
 
 if TYPE_CHECKING:

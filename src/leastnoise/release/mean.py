@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from leastnoise.exact.numbers import Exact
 from leastnoise.mechanisms import BoundedMean
+from leastnoise.mechanisms.histogram.noisy_cells import Block, NoisyCells
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.events import Pure
 from leastnoise.model.mechanism import Reason
-from leastnoise.release.cells import Block, NoisyCells
 from leastnoise.release.counts import described, whole_numbers
 from leastnoise.release.display import number
 from leastnoise.release.method import Method

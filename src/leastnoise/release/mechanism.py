@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from leastnoise.budget.ledger import Ledger, Request
-from leastnoise.budget.ledger.record import Json
 from leastnoise.errors import BadParameter
+from leastnoise.ledger import Ledger, Request
+from leastnoise.ledger.record import Json
 from leastnoise.model.labels import decode_label, encode_label
 from leastnoise.model.mechanism import Mechanism
 from leastnoise.release.order import answer_once

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from leastnoise.budget.ledger.record import Json
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
+from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.choosing import Option
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.events import Event
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
-from leastnoise.release.sensitivity import Sensitivity
+from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.tidy import TidyTable
 
 __all__ = ["Method", "half_error"]

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.budget.ledger.record import Json
 from leastnoise.data import Axis, Contribution, CountRows, Measure, Predicate, SumOf, col
 from leastnoise.exact.numbers import Exact
+from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import BoundedMean, Geometric
+from leastnoise.mechanisms.histogram.noisy_cells import require_drawable
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.model.mechanism import ErrorEstimate
+from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.axes import axis_size, cell_keys
-from leastnoise.release.cells import require_drawable
 from leastnoise.release.counts import common_parameters
 from leastnoise.release.fixed_point import FixedPoint
 from leastnoise.release.query import Query
-from leastnoise.release.sensitivity import Sensitivity
 from leastnoise.release.tidy import TidyTable, measure_names
 
 if TYPE_CHECKING:

@@ -9,12 +9,13 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from leastnoise.budget import Ledger, Limits, Scope
-from leastnoise.budget.ledger.record import read_name
-from leastnoise.budget.ledger.store import Store
+from leastnoise.composition import Limits
 from leastnoise.data import Contribution, Table, open_table
 from leastnoise.errors import BadParameter, BudgetChanged, LedgerMissing, LedgerUnavailable, UncoveredDebit
 from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.ledger import Ledger, Scope
+from leastnoise.ledger.record import read_name
+from leastnoise.ledger.store import Store
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.axes import require_column
 from leastnoise.release.dataset import Dataset

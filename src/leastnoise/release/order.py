@@ -17,8 +17,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-from leastnoise.budget.ledger import Ledger, Receipt, Request
-from leastnoise.budget.ledger.record import Json
 from leastnoise.errors import (
     BadFilter,
     BadParameter,
@@ -28,6 +26,8 @@ from leastnoise.errors import (
     TooLarge,
     UnknownLabel,
 )
+from leastnoise.ledger import Ledger, Receipt, Request
+from leastnoise.ledger.record import Json
 
 __all__ = ["answer_once"]
 

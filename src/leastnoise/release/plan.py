@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from leastnoise.budget import Cost, Left, cost_of
+from leastnoise.composition import Cost, Left, cost_of
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.mechanisms.choosing import Option
+from leastnoise.mechanisms.histogram.noisy_cells import NoisyCells
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.model.events import Event
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
-from leastnoise.release.cells import NoisyCells
+from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.display import Line, html_lines, number, rich_lines, text_lines
-from leastnoise.release.sensitivity import Sensitivity
 
 __all__ = ["ReleasePlan"]
 

@@ -11,18 +11,18 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
-from leastnoise.budget.ledger.record import Json
 from leastnoise.data import Contribution, Predicate
 from leastnoise.exact.numbers import Exact
+from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import IntervalQuantile, Quantile, SeveralQuantiles
 from leastnoise.mechanisms.rank.tally import Tally
 from leastnoise.model.events import BoundedRange, Composed, Event, Pure
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism
+from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.counts import common_parameters, described
 from leastnoise.release.display import number
 from leastnoise.release.method import Method
 from leastnoise.release.query import Query
-from leastnoise.release.sensitivity import Sensitivity
 from leastnoise.release.tidy import TidyTable
 
 if TYPE_CHECKING:

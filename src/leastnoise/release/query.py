@@ -7,12 +7,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.budget.cost import LEAST_EPSILON
-from leastnoise.budget.ledger import Request
-from leastnoise.budget.ledger.record import Json
+from leastnoise.composition.cost import LEAST_EPSILON
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_exact, read_rational
 from leastnoise.exact.sources import system_source
+from leastnoise.ledger import Request
+from leastnoise.ledger.record import Json
 from leastnoise.release.method import Method, half_error
 from leastnoise.release.order import answer_once
 from leastnoise.release.plan import ReleasePlan

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from leastnoise.budget import Cost
+from leastnoise.composition import Cost
 from leastnoise.errors import BadParameter, LeastNoiseError
 from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.mechanisms import best_guess

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.budget.ledger.record import Json
 from leastnoise.data import Axis, Contribution, Predicate, SumOf
 from leastnoise.exact.numbers import Exact
+from leastnoise.ledger.record import Json
 from leastnoise.release.counts import cells_method, common_parameters, described, sensitivity_of
 from leastnoise.release.display import number
 from leastnoise.release.fixed_point import FixedPoint

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.mechanisms import Geometric
+from leastnoise.mechanisms.histogram.noisy_cells import Block, NoisyCells, require_drawable
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL, IntegerNoise
 from leastnoise.model.events import Pure
 from leastnoise.model.mechanism import ErrorEstimate, Reason
-from leastnoise.release.cells import Block, NoisyCells, require_drawable
 from leastnoise.release.counts import described, whole_numbers
 from leastnoise.release.display import number
 from leastnoise.release.method import Method

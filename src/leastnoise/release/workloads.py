@@ -12,26 +12,26 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.budget.concentrated import rho_within
-from leastnoise.budget.ledger.record import Json
+from leastnoise.composition.concentrated import rho_within
 from leastnoise.data import Axis, Contribution, CountRows, CountUnits, Predicate
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import DiscreteGaussian, Geometric, KNorm, LinearMapProblem, VectorLaplace, plan_for
+from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise, Matrix
+from leastnoise.mechanisms.histogram.noisy_cells import Block, NoisyCells
 from leastnoise.mechanisms.numeric.formulas import scaled
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.model.events import Approximate, Pure
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism
+from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.axes import axis_labels
-from leastnoise.release.cells import Block, NoisyCells
 from leastnoise.release.counts import common_parameters, described, options_in_steps, sensitivity_of, whole_numbers
 from leastnoise.release.display import number
-from leastnoise.release.mapped_noise import MappedNoise, Matrix
 from leastnoise.release.method import Method
 from leastnoise.release.query import Query
-from leastnoise.release.sensitivity import Sensitivity
 from leastnoise.release.tidy import TidyTable
 
 if TYPE_CHECKING:

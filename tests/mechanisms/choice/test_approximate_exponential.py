@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.exact import ln
 from leastnoise.mechanisms.choice import ApproximateExponential, Exponential
 from leastnoise.model.events import BoundedRange

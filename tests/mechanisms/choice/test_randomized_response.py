@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.errors import BadParameter, InsecureSource
 from leastnoise.exact import Enclosure, SeededSource, exp_enclosure
 from leastnoise.mechanisms.choice import RandomizedResponse

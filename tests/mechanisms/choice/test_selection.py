@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.errors import BadParameter, LeastNoiseError, UnknownLabel
 from leastnoise.exact import Enclosure, SeededSource, exp_above, ln, read_exact
 from leastnoise.mechanisms.choice import Exponential, PermuteAndFlip

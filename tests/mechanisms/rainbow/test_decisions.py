@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.errors import BadBoundary, BadGraph, BadParameter, BadRainbow, UnknownLabel
 from leastnoise.exact import SeededSource
 from leastnoise.mechanisms.choice import Exponential, PermuteAndFlip

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.errors import BadBoundary, BadGraph, BadRainbow, NotAMorphism, UnknownLabel
 from leastnoise.mechanisms.rainbow import (
     RainbowGraph,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.errors import TooLarge
 from leastnoise.exact import SeededSource, exact_exp, ln
 from leastnoise.mechanisms.rank import IntervalQuantile, Quantile

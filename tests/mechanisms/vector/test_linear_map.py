@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import linprog
 from scipy.special import gamma
 
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.errors import BadParameter
 from leastnoise.exact import Enclosure, SeededSource, ln
 from leastnoise.mechanisms.numeric import VectorLaplace

@@ -8,9 +8,15 @@ from fractions import Fraction
 from itertools import pairwise
 
 from leastnoise.apps.papers.claims import Claim, Paper, all_of
-from leastnoise.check import check
-from leastnoise.design.bounds import exponential_share, exponential_upper_bound, layered_path, path_bound, path_optimum
-from leastnoise.design.designer import design
+from leastnoise.checker import check
+from leastnoise.designer.bounds import (
+    exponential_share,
+    exponential_upper_bound,
+    layered_path,
+    path_bound,
+    path_optimum,
+)
+from leastnoise.designer.designer import design
 from leastnoise.exact import exp_enclosure
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.programs import Optimum, minimise

@@ -9,7 +9,7 @@ from itertools import pairwise, product
 from pathlib import Path
 
 from leastnoise.apps.papers.claims import Claim, Paper, all_of
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.exact import exp_enclosure
 from leastnoise.mechanisms import TruncatedGeometric, TruncatedLaplace
 from leastnoise.model.channel import Channel

@@ -7,8 +7,8 @@ from fractions import Fraction
 from itertools import product
 
 from leastnoise.apps.papers.claims import Claim, Paper, all_of
-from leastnoise.budget import homogeneous_delta
-from leastnoise.check import check
+from leastnoise.checker import check
+from leastnoise.composition import homogeneous_delta
 from leastnoise.exact import exp_enclosure, ln_enclosure, sqrt_above
 from leastnoise.mechanisms import Exponential
 from leastnoise.model.channel import Channel

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from leastnoise.apps.papers.claims import Claim, Paper, all_of
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.mechanisms.rainbow import (
     NoBestMechanism,
     Operator,

@@ -12,7 +12,7 @@ import numpy as np
 from leastnoise.apps.papers.claims import Claim, Paper, all_of
 from leastnoise.apps.papers.thesis_facilities import facility_claims
 from leastnoise.apps.papers.thesis_graphs import graph_claims
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.exact import exp_enclosure, ln, ln_enclosure
 from leastnoise.mechanisms import (
     ApproximateExponential,

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import combinations, product
 
 from leastnoise.apps.papers.claims import Claim, all_of
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import hypercube
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import combinations, permutations
 
 from leastnoise.apps.papers.claims import Claim, all_of
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.programs import Optimum, minimise
 from leastnoise.mechanisms.combinatorial.bounds import min_cut_bound, vertex_cover_bound

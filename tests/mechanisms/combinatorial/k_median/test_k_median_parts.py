@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leastnoise.budget.concentrated import concentrated_epsilon
+from leastnoise.composition.concentrated import concentrated_epsilon
 from leastnoise.errors import BadParameter, LeastNoiseError
 from leastnoise.mechanisms.combinatorial.k_median import metric as metrics
 from leastnoise.mechanisms.combinatorial.k_median.demand import read_demand

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.errors import BadParameter
 from leastnoise.exact import Enclosure, exp_enclosure, ln, ln_enclosure, read_exact
 from leastnoise.mechanisms.combinatorial.sorted_counts.calibration import half_keep, privacy_of, tight_keep

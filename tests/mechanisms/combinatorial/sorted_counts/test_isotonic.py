@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.errors import BadParameter, InsecureSource, NumberTooLarge
 from leastnoise.exact import SeededSource
 from leastnoise.mechanisms.combinatorial.sorted_counts import IsotonicCounts, plan_sorted_counts, zipf_counts

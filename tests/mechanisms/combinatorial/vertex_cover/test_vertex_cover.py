@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import coo_array
 
-from leastnoise.check import check
+from leastnoise.checker import check
 from leastnoise.errors import BadParameter, NoPrivateAnswer, TooLarge
 from leastnoise.exact import SeededSource
 from leastnoise.mechanisms.combinatorial.vertex_cover import PenalisedCover, VertexCoverOrder, decode, plain_cover

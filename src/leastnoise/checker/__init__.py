@@ -1,0 +1,23 @@
+"""Floor 3: a channel, certificate or sampler in; yes, or a counterexample, out. Trusts no solver."""
+
+from leastnoise.checker.audit import Audit, audit
+from leastnoise.checker.checker import check
+from leastnoise.checker.curve import Branch, PrivacyCurve, privacy_curve
+from leastnoise.checker.findings import CertificateVerdict, Finding
+from leastnoise.checker.fit import Fit, fit
+from leastnoise.checker.verdict import Verdict, Witness
+
+__all__ = [
+    "Audit",
+    "Branch",
+    "CertificateVerdict",
+    "Finding",
+    "Fit",
+    "PrivacyCurve",
+    "Verdict",
+    "Witness",
+    "audit",
+    "check",
+    "fit",
+    "privacy_curve",
+]

@@ -1,0 +1,95 @@
+"""The checker's answer about the privacy of a channel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+from leastnoise.checker.report import Report, brief, show_labels, show_number, show_privacy
+from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.numbers import Exact
+from leastnoise.model.privacy import Privacy
+
+__all__ = ["Verdict", "Witness"]
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Two inputs and a set S of outputs, with the two probabilities of S.
+
+    Attributes:
+        x: The input that makes S more likely.
+        neighbour: The other one, x'.
+        outputs: S.
+        probability: P(S|x), exactly.
+        neighbour_probability: P(S|x'), exactly.
+        length: d(x, x'): one for an edge of a graph.
+        excess: P(S|x) − e^(ε·length)·P(S|x') − δ; above zero it breaks the promise, and by this much.
+    """
+
+    x: Hashable
+    neighbour: Hashable
+    outputs: tuple[Hashable, ...]
+    probability: Fraction
+    neighbour_probability: Fraction
+    length: Fraction
+    excess: Fraction | Enclosure
+
+
+@dataclass(frozen=True)
+class Verdict(Report):
+    """Whether a channel keeps a promise (ε, δ), and how close to it the channel is.
+
+    Attributes:
+        holds: Whether it does, exactly; the verdict is true or false accordingly.
+        privacy: The promise.
+        graph: The name of the dataset graph.
+        group: Inputs up to this distance count as neighbours.
+        tight_epsilon: The least ε that holds together with this δ; `math.inf` if there is none.
+        worst: The pair of inputs and the set of outputs nearest to breaking the promise, or breaking it most: for δ = 0
+            by the ratio of the probabilities, else by their excess. None where no set of outputs tells inputs apart.
+    """
+
+    holds: bool
+    privacy: Privacy
+    graph: str
+    group: int
+    tight_epsilon: Exact | float
+    worst: Witness | None
+    measure_delta: Callable[[], Fraction | Enclosure] = field(repr=False, compare=False)
+
+    @cached_property
+    def tight_delta(self) -> Fraction | Enclosure:
+        """The least δ that holds together with this ε: exact where e^ε is rational, else enclosed."""
+        return Fraction(0) if self.holds and self.privacy.is_pure else self.measure_delta()
+
+    @property
+    def counterexample(self) -> Witness | None:
+        """The witness that the promise is broken; None if it holds."""
+        return None if self.holds else self.worst
+
+    def headline(self) -> str:
+        """The answer in one line."""
+        group = f" for groups of {self.group}" if self.group > 1 else ""
+        return f"{show_privacy(self.privacy)} {'holds' if self.holds else 'does not hold'} on {self.graph}{group}"
+
+    def rows(self) -> list[tuple[str, str]]:
+        """The tight numbers and the witness."""
+        rows = [("tight ε", show_number(self.tight_epsilon))]
+        if not self.privacy.is_pure:
+            rows[0] = (f"tight ε at δ = {brief(self.privacy.delta)}", rows[0][1])
+            rows.append((f"tight δ at ε = {brief(self.privacy.epsilon)}", show_number(self.tight_delta)))
+        if self.worst is None:
+            return rows
+        worst, outputs = self.worst, show_labels(self.worst.outputs)
+        rows += [
+            (f"P({outputs} | {worst.x!r})", show_number(worst.probability)),
+            (f"P({outputs} | {worst.neighbour!r})", show_number(worst.neighbour_probability)),
+        ]
+        if worst.length != 1:
+            rows.append((f"d({worst.x!r}, {worst.neighbour!r})", brief(worst.length)))
+        if not self.holds:
+            rows.append(("too large by", show_number(worst.excess)))
+        return rows

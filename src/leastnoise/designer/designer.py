@@ -1,0 +1,108 @@
+"""The best private mechanism there is: by a theorem if one applies, else by a linear program, with its proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+
+from leastnoise.designer.designed import DesignedMechanism
+from leastnoise.designer.linear.approximate import solve_approximate
+from leastnoise.designer.linear.clock import Clock, Progress
+from leastnoise.designer.linear.proof import Proof
+from leastnoise.designer.linear.pure import solve_pure
+from leastnoise.designer.linear.reduction import make_cells
+from leastnoise.designer.problem import Problem, read_problem
+from leastnoise.designer.result import Design
+from leastnoise.errors import BadParameter, InfiniteGraph
+from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.model.graphs import DatasetGraph
+from leastnoise.model.losses import Loss
+from leastnoise.model.priors import PriorLike
+
+__all__ = ["design"]
+
+_ROUTES = ("theorem", "symmetry", "lp")
+
+
+def design(
+    graph: DatasetGraph | str,
+    epsilon: NumberLike,
+    delta: NumberLike = 0,
+    prior: PriorLike | None = None,
+    loss: Loss | None = None,
+    outputs: Iterable[Hashable] | None = None,
+    objective: str = "average",
+    reader: str = "rational",
+    time_limit: float | None = None,
+    progress: Callable[[Progress], object] | None = None,
+    route: str | None = None,
+) -> Design:
+    """Find the private mechanism with the least loss on a graph, and prove that none is better.
+
+    Args:
+        graph: The inputs and which are neighbours, or a metric; text such as "path:20" works too.
+        epsilon: The promise, exact: 0.1 is one tenth, "ln(3)" is ln 3. Where e^ε is rational the gap can be 0.
+        delta: The promise, exact.
+        prior: How likely each input is; all alike if left out.
+        loss: ℓ(output, input); the distance in the graph if left out.
+        outputs: What may be answered; the loss's guesses or the nodes if left out.
+        objective: "average" under the prior, or "worst": the largest expected loss of an input.
+        reader: "fixed" takes outputs at their word; "rational" may say something else on seeing one. A mechanism that
+            answers with the reader's own best guess costs both the same, so where outputs are the guesses the optimum
+            is the same, too.
+        time_limit: Seconds after which the best mechanism found so far is returned, with the gap that is proven.
+        progress: Called with a `Progress` now and then.
+        route: Insist on "theorem", "symmetry" (orbits of pairs) or "lp" (every pair its own); by default the first of
+            them that applies.
+
+    Raises:
+        BadParameter: ε, δ or a word is out of range, requests contradict each other, or no theorem applies where the
+            route insists on one.
+        InfiniteGraph: The graph is infinite and no theorem applies.
+        TooLarge: The linear program would be too large; the text says how large, and what to do.
+
+    >>> best = design("path:3", "ln(2)")
+    >>> best.loss, best.gap, best.mechanism.pmf(1, answer=1)
+    (Enclosure(5/9), Fraction(0, 1), Enclosure(1/3))
+    """
+    problem = read_problem(graph, epsilon, delta, prior, loss, outputs, objective, reader)
+    limit = None if time_limit is None else float(read_rational(time_limit, "time_limit", above=0))
+    if route is not None and route not in _ROUTES:
+        raise BadParameter("the route is unknown", given=route, fix=f"use one of {', '.join(_ROUTES)}")
+    if route in (None, "theorem"):
+        from leastnoise.designer.theorems import (
+            recognise,  # mechanisms come with it, which a linear program never needs
+        )
+
+        known = recognise(problem)
+        if known is not None:
+            return known
+        if route == "theorem":
+            raise BadParameter("no theorem gives the optimum here", given=problem.graph.name, fix="leave the route out")
+    if problem.graph.size is None:
+        raise InfiniteGraph(
+            "no theorem gives the optimum on this infinite graph",
+            given=f"{problem.graph.name}, loss {problem.loss_name}, objective {problem.objective}",
+            fix="use a finite part of it, such as path(100)",
+        )
+    return _solve(problem, Clock(limit, progress), reduce=route != "lp")
+
+
+def _solve(problem: Problem, clock: Clock, *, reduce: bool) -> Design:
+    clock.enter("finding symmetries" if reduce else "building the program")
+    cells = make_cells(problem, reduce=reduce)
+    solution = solve_pure(cells, clock) if problem.privacy.is_pure else solve_approximate(cells, clock)
+    solution.require_private()
+    proof = Proof(solution)
+    mechanism = DesignedMechanism(proof)
+    return Design(
+        problem,
+        mechanism,
+        loss=Enclosure(solution.loss, solution.loss),
+        lower_bound=Enclosure(solution.lower_bound, solution.lower_bound),
+        gap=solution.gap,
+        reason=mechanism.why(),
+        route="symmetry" if cells.is_reduced else "lp",
+        make_channel=lambda: proof.channel,
+        make_certificate=lambda: proof.certificate,
+    )

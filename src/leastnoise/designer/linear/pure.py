@@ -1,0 +1,97 @@
+"""ε-private designs: guess, generate columns until none is missing, then make the answer exact.
+
+Where β = e^(ε·unit) is rational, the last basis is solved in rationals and columns are priced exactly: gap 0. Otherwise
+weights are doubles taken as rationals, powers are rounded on the private side, and what rows miss of a sum of one goes
+to a constant answer: an exactly private channel within about 1e-15 of the optimum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from leastnoise.designer.linear.cells import Cells
+from leastnoise.designer.linear.clock import Clock
+from leastnoise.designer.linear.constant import best_constant
+from leastnoise.designer.linear.exact_rounds import exact_rounds
+from leastnoise.designer.linear.generate import Prices, generate
+from leastnoise.designer.linear.master import Master, Ray
+from leastnoise.designer.linear.powers import Powers
+from leastnoise.designer.linear.solution import Solution
+from leastnoise.exact.enclosures import exp_below
+
+__all__ = ["solve_pure"]
+
+_GOOD = Fraction(1, 10**12)
+
+
+def solve_pure(cells: Cells, clock: Clock) -> Solution:
+    """The least loss of an ε-private channel, proven up to a gap, or the best within the time limit."""
+    master = Master(cells, Powers(cells.problem.privacy.epsilon * cells.unit))
+    mixture, prices = generate(master, clock)
+    known = zip(master.rays, mixture.weights.tolist(), strict=False)  # a ray that came last may not be mixed in yet
+    weights = {ray: Fraction(weight) for ray, weight in known if weight > 0}
+    is_rational = master.powers.base is not None
+    best = None if is_rational and not clock.is_over else _solution(master, weights, prices)
+    if best is None or not (_is_good(best) or clock.is_over):
+        clock.enter("solving exactly")
+        for exact_weights, exact_prices in exact_rounds(master, mixture, prices, clock):
+            solution = _solution(master, exact_weights, exact_prices)
+            best = solution if best is None or solution.gap < best.gap else best
+            if best.gap == 0 or (_is_good(best) and not is_rational):
+                break
+    return best or _solution(master, weights, prices)
+
+
+def _is_good(solution: Solution) -> bool:
+    return solution.gap <= _GOOD * abs(solution.loss)
+
+
+def _solution(master: Master, weights: dict[Ray, Fraction], prices: Prices) -> Solution:
+    """What weights of the rays and prices of the rows amount to, made exactly feasible."""
+    cells = master.cells
+    return Solution(cells, _whole_rows(cells, _values(master, weights)), prices.prior, _shares(cells, prices))
+
+
+def _values(master: Master, weights: dict[Ray, Fraction]) -> list[Fraction]:
+    """The cells of a mixture, z = Σ μ·β^f."""
+    values = [Fraction(0)] * master.cells.count
+    for (column, potentials), weight in weights.items():
+        for cell, potential in zip(master.cells.columns[column].cells.tolist(), potentials, strict=True):
+            values[cell] += weight * master.powers.private(potential)
+    return values
+
+
+def _whole_rows(cells: Cells, values: Sequence[Fraction]) -> list[Fraction]:
+    """Make rows that sum to nearly one sum to exactly one, at no cost in privacy.
+
+    With sums within τ of one take (1 − η)·z and give a constant answer the rest of each row, m = 1 − (1 − η)·sum. That
+    lies between η − τ and η + τ, so its ratios stay below e^ε if η ≥ τ·(e^ε + 1)/(e^ε − 1).
+    """
+    sums = [Fraction(0)] * len(cells.row_sizes)
+    rows, outputs = cells.row_of.tolist(), cells.outputs_of.tolist()
+    for value, row, count in zip(values, rows, outputs, strict=True):
+        sums[row] += count * value
+    miss = max(abs(1 - total) for total in sums)
+    if not miss:
+        return list(values)
+    factor = exp_below(cells.problem.privacy.epsilon * cells.unit * min(cells.lengths.tolist(), default=1))
+    enough = 2 * miss * (factor + 1) / (factor - 1)
+    share = Fraction(
+        1, 1 << max(int(1 / enough).bit_length() - 1, 0)
+    )  # the next power of two: short numbers stay short
+    rest = [1 - (1 - share) * total for total in sums]
+    constant = best_constant(cells)
+    return [(1 - share) * z + rest[row] * other for z, row, other in zip(values, rows, constant, strict=True)]
+
+
+def _shares(cells: Cells, prices: Prices) -> dict[int, Fraction]:
+    """The multiplier of each triple, u = w/(weight of the tail), spread over the triples of its arc."""
+    shares = {}
+    for column, priced in zip(cells.columns, prices.priced, strict=True):
+        tails, arcs = column.tails[priced.arcs].tolist(), column.arcs[priced.arcs].tolist()
+        for tail, arc, flow in zip(tails, arcs, priced.flows, strict=True):
+            if flow:
+                triples = int(cells.triples[arc])
+                shares[arc] = Fraction(flow, prices.scale * priced.weights[tail] * triples)
+    return shares

@@ -1,0 +1,79 @@
+"""What a design hands back: the mechanism, its loss, what no mechanism can beat, and the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+from leastnoise.designer.display import html_design
+from leastnoise.designer.problem import Problem
+from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.sources import Source
+from leastnoise.model.certificate import Certificate
+from leastnoise.model.channel import Channel
+from leastnoise.model.mechanism import Mechanism, Reason
+
+__all__ = ["Design", "Route"]
+
+Route: TypeAlias = Literal["theorem", "symmetry", "lp"]
+
+
+@dataclass(frozen=True)
+class Design:
+    """The best mechanism for a problem, and why it is.
+
+    Attributes:
+        problem: What was asked.
+        mechanism: It can be drawn from, released, planned and checked like any other.
+        loss: Its expected loss, or the largest of an input; both ends are equal where it is rational and known.
+        lower_bound: What no private mechanism can beat.
+        gap: No less than loss − lower_bound; 0 is proven optimality.
+        reason: The theorem, or what the proof consists of.
+        route: How it was found: "theorem", "symmetry" (a linear program over orbits) or "lp".
+        make_channel: Writes the law down as a matrix; called when `channel` is first asked for.
+        make_certificate: Writes the proof down; called when `certificate` is first asked for.
+    """
+
+    problem: Problem
+    mechanism: Mechanism
+    loss: Enclosure
+    lower_bound: Enclosure
+    gap: Fraction
+    reason: Reason
+    route: Route
+    make_channel: Callable[[], Channel | None] = field(repr=False, compare=False)
+    make_certificate: Callable[[], Certificate] = field(repr=False, compare=False)
+
+    @cached_property
+    def channel(self) -> Channel | None:
+        """The law as an exact matrix, outputs after the reader's remap.
+
+        None where the law is irrational (a theorem at an irrational e^ε) or too large to be written down.
+        """
+        return self.make_channel()
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """The proof, for `leastnoise.check`."""
+        return self.make_certificate()
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the proof leaves no gap at all."""
+        return self.gap == 0
+
+    def release(self, answer: Any, source: Source | None = None) -> Any:
+        """One draw at the true answer, with unpredictable noise only."""
+        return self.mechanism.release(answer, source)
+
+    def __repr__(self) -> str:
+        """Where, how private, at what loss."""
+        found = "optimal" if self.is_optimal else f"gap ≤ {float(self.gap):.2g}"
+        where = f"{self.problem.graph.name}, {self.problem.privacy}"
+        return f"Design({where}, loss ≈ {float(self.loss):.12g}, {found}, by {self.route})"
+
+    def _repr_html_(self) -> str:
+        return html_design(self)

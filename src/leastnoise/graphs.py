@@ -1,0 +1,41 @@
+"""Dataset graphs: families, products, explicit graphs and metrics."""
+
+from leastnoise.model.graphs import (
+    DatasetGraph,
+    LayerDegrees,
+    Morphism,
+    complete,
+    cycle,
+    from_distance,
+    from_edges,
+    from_networkx,
+    grid,
+    hamming,
+    histograms,
+    hypercube,
+    integers,
+    naturals,
+    parse_graph,
+    path,
+    sorted_histograms,
+)
+
+__all__ = [
+    "DatasetGraph",
+    "LayerDegrees",
+    "Morphism",
+    "complete",
+    "cycle",
+    "from_distance",
+    "from_edges",
+    "from_networkx",
+    "grid",
+    "hamming",
+    "histograms",
+    "hypercube",
+    "integers",
+    "naturals",
+    "parse_graph",
+    "path",
+    "sorted_histograms",
+]

@@ -1,0 +1,73 @@
+"""The hash chain: every entry's hash covers its text and the hash before it, so no entry changes unnoticed.
+
+hash₀ = 64 zeros, hashₙ = SHA-256(hashₙ₋₁ ‖ textₙ). Whoever can write the file can also rewrite the whole chain, or cut
+its tail; a witness kept elsewhere notices that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import NamedTuple
+
+from leastnoise.errors import LedgerDamaged
+from leastnoise.ledger.record import Entry
+
+__all__ = ["START", "Head", "Row", "damaged", "link", "read_entry"]
+
+
+class Head(NamedTuple):
+    """How many entries there are, and the hash of the last."""
+
+    length: int
+    hash: str
+
+
+class Row(NamedTuple):
+    """An entry as it is stored: its number, the request it belongs to, its text and its hash."""
+
+    seq: int
+    request: str | None
+    body: str
+    hash: str
+
+
+_DECODER = json.JSONDecoder()
+START = Head(0, "0" * 64)
+
+
+def link(previous: str, body: str) -> str:
+    """The hash of an entry.
+
+    >>> link(START.hash, "{}")[:8]
+    '5508d2b7'
+    """
+    return hashlib.sha256((previous + body).encode()).hexdigest()
+
+
+def read_entry(row: Row, head: Head) -> Entry:
+    """The entry that follows `head`.
+
+    Raises:
+        LedgerDamaged: It is missing, was edited, or is no entry.
+    """
+    seq, body = row.seq, row.body
+    if seq != head.length + 1:
+        raise damaged(head.length + 1, "it is missing")
+    if hashlib.sha256((head.hash + body).encode()).hexdigest() != row.hash:
+        raise damaged(seq, "its text and its hash do not belong together, or the entry before it was replaced")
+    try:
+        entry, end = _DECODER.raw_decode(body)
+    except (ValueError, RecursionError):
+        raise damaged(seq, "it is not JSON") from None
+    if end != len(body) or not isinstance(entry, dict) or entry.get("seq") != seq:
+        raise damaged(seq, "it carries another entry's number")
+    return entry
+
+
+def damaged(seq: int, why: str) -> LedgerDamaged:
+    """The error for entry number `seq`."""
+    return LedgerDamaged(
+        f"the ledger is damaged at entry {seq}: {why}",
+        fix="stop releasing; restore the newest copy whose witness agrees, and find out who changed the file",
+    )

@@ -1,0 +1,120 @@
+"""One process's view of a ledger: the books, brought up to date before every decision, and the one way to append.
+
+The entries are the only truth. Every process holds the state they add up to, follows what others have appended before
+it decides, and appends within the same transaction, so that no two processes ever decide on the same balance.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from leastnoise.errors import LeastNoiseError
+from leastnoise.ledger.books import Books
+from leastnoise.ledger.chain import START, Head, damaged
+from leastnoise.ledger.group_commit import GroupCommit, Ticket
+from leastnoise.ledger.record import Entry
+from leastnoise.ledger.store import Session, Store
+from leastnoise.ledger.witness import Witness, WitnessFile
+
+__all__ = ["Keeper", "Writing"]
+
+Result = TypeVar("Result")
+
+
+class Writing:
+    """What an operation may do within a transaction that holds the write lock, with the books up to date."""
+
+    def __init__(self, session: Session, books: Books, time: int) -> None:
+        self.session, self._books, self._time = session, books, time
+
+    def append(self, kind: str, key: str | None, fields: Entry) -> None:
+        """Accept an entry by the rules of the books, and store it."""
+        if kind != "open" and not self._books.ledger:
+            raise damaged(1, "it is missing")
+        self.session.append(self._books.append(kind, self._time, key, fields))
+
+
+class Keeper:
+    """Shares a store between the threads of this process, and anew in each process that it is carried into."""
+
+    def __init__(self, store: Store, witness: Path | None, clock: Callable[[], float]) -> None:
+        self.store, self.witness_path, self._clock = store, witness, clock
+        self._witness_file = None if witness is None else WitnessFile(witness)
+        self._seen = START  # the end of the chain as it was last seen: it never goes back
+        self._begin()
+
+    def now(self, books: Books) -> int:
+        """Seconds since 1970, never less than what the ledger has seen."""
+        return max(int(self._clock()), books.time)
+
+    def write(self, operation: Callable[[Writing], Result]) -> Result:
+        """Run an operation; when this returns, what it appended is on the disk.
+
+        Raises:
+            LeastNoiseError: What the operation raised; then it appended nothing.
+        """
+        self._after_fork()
+        result: Result = self._group.run(operation)
+        return result
+
+    @contextmanager
+    def read(self) -> Iterator[tuple[Books, Session]]:
+        """The books up to date, and the entries as of the same moment."""
+        self._after_fork()
+        with self._lock, self.store.transaction(write=False) as session:
+            self._catch_up(session)
+            if not self._books.ledger:
+                raise damaged(1, "it is missing")
+            yield self._books, session
+
+    def close(self) -> None:
+        """Let go of this process's connection."""
+        self._after_fork()
+        with self._lock:
+            self.store.close()
+            if self._witness_file is not None:
+                self._witness_file.close()
+
+    def _begin(self) -> None:
+        self._books, self._lock, self._process = Books(), threading.RLock(), os.getpid()
+        self._group: GroupCommit[Writing] = GroupCommit(self._run_batch)
+
+    def _after_fork(self) -> None:
+        """In a child, start over: another thread of the parent may have held a lock or been half-way through."""
+        if self._process != os.getpid():
+            self._begin()
+
+    def _run_batch(self, batch: list[Ticket[Writing]]) -> None:
+        with self._lock:
+            try:
+                with self.store.transaction(write=True) as session:
+                    self._catch_up(session)
+                    writing = Writing(session, self._books, int(self._clock()))
+                    for ticket in batch:
+                        try:
+                            ticket.result = ticket.operation(writing)
+                        except LeastNoiseError as error:  # refused, and nothing of it was appended
+                            ticket.error = error
+            except BaseException:
+                self._books = Books()  # it may or may not be on the disk: everything is read again
+                raise
+            self._seen = self._books.head
+            if self._witness_file is not None:
+                witness = Witness(self._books.ledger, self._seen.length, self._seen.hash)
+                self._witness_file.advance(witness, create=self._seen.length == 1)
+
+    def _catch_up(self, session: Session) -> None:
+        """Take over what other processes have appended; whatever was seen before must still be there."""
+        books, self._books = self._books, Books()
+        rows = iter(session.entries(max(self._seen.length, 1)))
+        if self._seen.length:
+            last = next(rows, None)
+            if last is None or Head(last.seq, last.hash) != self._seen:
+                raise damaged(self._seen.length, "it was there before and is no longer: an old copy was put back")
+        books.follow(rows if books.head == self._seen else session.entries(1))
+        self._books, self._seen = books, books.head

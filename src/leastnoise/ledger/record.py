@@ -1,0 +1,158 @@
+"""What a ledger's entries say, in one canonical form.
+
+An entry is a JSON object with sorted keys and no blanks. Numbers that matter are exact, as text. An entry is one of:
+`open` (the first), `grant` (a budget), `reserve`, `commit`, `cancel`, `debit` (reserve and commit at once) and `answer`
+(the released value, nothing else of what the query saw).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from json.encoder import encode_basestring_ascii
+from typing import Any, TypeAlias
+
+from leastnoise.composition.cost import Cost, cost_of
+from leastnoise.errors import BadParameter
+from leastnoise.exact.parameters import read_exact, read_rational
+from leastnoise.model.events import Event
+
+__all__ = ["Entry", "Json", "Request", "canonical", "read_cost", "read_name", "request_key", "write_cost"]
+
+Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
+Entry: TypeAlias = dict[str, Any]
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+_LONGEST_NAME = 200
+_LONGEST_VALUE = 4 << 20  # bytes of an answer's or a request's JSON
+
+
+def canonical(value: object, what: str = "value") -> str:
+    r"""The one text of a JSON value: sorted keys, no blanks, ASCII only.
+
+    Raises:
+        BadParameter: Not JSON (NaN and infinities are not), or more than four megabytes.
+
+    >>> canonical({"b": [1, 0.5], "a": "é"})
+    '{"a":"\\u00e9","b":[1,0.5]}'
+    """
+    try:
+        text = _ENCODER.encode(value)
+    except (TypeError, ValueError, RecursionError):
+        raise BadParameter(
+            f"{what} is not plain JSON",
+            given=type(value).__name__,
+            fix="use numbers, text, lists and dicts with text keys; NaN and infinities have no JSON",
+        ) from None
+    if len(text) > _LONGEST_VALUE:
+        raise BadParameter(f"{what} is too long", given=f"{len(text)} characters", fix="keep it below four megabytes")
+    return text
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question, and all that makes it this question.
+
+    Args:
+        id: The analyst's own name for it. Asking again under the same id returns the recorded answer and costs nothing.
+        event: What answering costs.
+        dataset: About which data.
+        analyst: Who asks; ids of different analysts are different.
+        purpose: What for.
+        parameters: JSON that tells this question from others. Only its hash is kept; the same id with other parameters
+            is refused.
+
+    >>> from leastnoise.model.events import Pure
+    >>> Request("q1", Pure("1/10"), dataset="census", analyst="ada").key
+    '["ada","q1"]'
+    """
+
+    id: str
+    event: Event
+    dataset: str
+    analyst: str
+    purpose: str = "any"
+    parameters: Mapping[str, Json] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check the names and that the event has a price."""
+        for name in ("id", "dataset", "analyst", "purpose"):
+            read_name(getattr(self, name), name)
+        cost_of(self.event)
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What answering costs."""
+        return cost_of(self.event)
+
+    @cached_property
+    def key(self) -> str:
+        """What the ledger finds it by."""
+        return request_key(self.analyst, self.id)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of everything but the id."""
+        text = canonical(
+            [self.dataset, self.analyst, self.purpose, self.event.to_dict(), dict(self.parameters)], "parameters"
+        )
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def request_key(analyst: object, request: object) -> str:
+    """What a request is filed under: JSON of the analyst and the id.
+
+    >>> request_key("ada", "first")
+    '["ada","first"]'
+    """
+    if not isinstance(analyst, str) or not isinstance(request, str):
+        raise BadParameter("a request has an analyst and an id", given=type(request).__name__, fix="name both")
+    return f"[{encode_basestring_ascii(analyst)},{encode_basestring_ascii(request)}]"
+
+
+def read_name(value: object, what: str) -> str:
+    """A name of a dataset, an analyst, a purpose or a request: short, printable text.
+
+    >>> read_name("census 2020", "dataset")
+    'census 2020'
+    """
+    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST_NAME or not value.isprintable():
+        raise BadParameter(
+            f"{what} must be printable text of 1 to {_LONGEST_NAME} characters",
+            given=value if isinstance(value, str) else type(value).__name__,
+            fix=f'pass for example {what}="census"',
+        )
+    if value != value.strip():
+        raise BadParameter(f"{what} must not begin or end with a blank", given=repr(value), fix="strip it")
+    return value
+
+
+def write_cost(cost: Cost) -> list[str | None]:
+    """A cost as JSON: three exact numbers as text."""
+    return [None if cost.epsilon is None else str(cost.epsilon), str(cost.delta), str(cost.rho)]
+
+
+def read_cost(data: Any) -> Cost:
+    """The inverse of `write_cost`.
+
+    Raises:
+        BadParameter: Not three numbers of at least zero.
+
+    >>> read_cost(["1/10", "0", "1/200"])
+    Cost(epsilon=Fraction(1, 10), delta=Fraction(0, 1), rho=Fraction(1, 200))
+    """
+    try:
+        return _read_cost(*data)
+    except TypeError:
+        raise BadParameter("a cost is three numbers as text", given=type(data).__name__, fix="restore it") from None
+
+
+@lru_cache(maxsize=4096)
+def _read_cost(epsilon: str | None, delta: str, rho: str) -> Cost:
+    if not isinstance(epsilon, str | None) or not isinstance(delta, str) or not isinstance(rho, str):
+        raise TypeError
+    known = None if epsilon is None else read_exact(epsilon, "epsilon", at_least=0)
+    return Cost(known, read_rational(delta, "delta", at_least=0), read_rational(rho, "rho", at_least=0))

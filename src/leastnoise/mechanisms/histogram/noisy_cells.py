@@ -1,0 +1,178 @@
+"""Many whole numbers at once, each with independent whole noise, where one unit changes only a few of them.
+
+If one unit changes at most L of the numbers, each by at most m, and the noise on one number alone costs the event E for
+a change of m, then all numbers together cost L times E: the laws of the others are the same with and without the unit,
+and the L privacy losses add up. So a histogram in which a unit counts in one group costs no more than one count
+(docs/theory/releasing.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from leastnoise.composition.concentrated import rho_within
+from leastnoise.errors import NumberTooLarge
+from leastnoise.exact.arrays import Size, shape_of
+from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.numbers import Exact
+from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.numeric import DiscreteGaussian, Geometric, Staircase
+from leastnoise.mechanisms.numeric.answers import add_noise, whole_vector
+from leastnoise.mechanisms.numeric.formulas import scaled
+from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
+from leastnoise.model.certificate import Certificate
+from leastnoise.model.events import Approximate, Composed, Event, Pure
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.sensitivity import Sensitivity
+
+__all__ = ["Block", "CellsProblem", "NoisyCells", "require_drawable"]
+
+_MOST_EVENTS = 64  # a longer list of equal events is charged by its sum
+_WIDEST_STAIRS = 1 << 40
+_WIDEST_SCALE = 1 << 55
+_LARGEST_VARIANCE = 1 << 96
+
+
+@dataclass(frozen=True)
+class Block:
+    """So many cells with the same noise, and what all of them together cost."""
+
+    noise: IntegerNoise
+    count: int
+    event: Event
+
+
+@dataclass(frozen=True)
+class NoisyCells(Mechanism):
+    """A vector of whole numbers plus independent noise; the answer is the vector, block after block.
+
+    >>> from leastnoise.exact import ln
+    >>> once = NoisyCells((Block(Geometric(ln(3)), 4, Pure(ln(3))),))
+    >>> once.error().expected, once.release([5, 0, 2, 7]).shape
+    (Enclosure(3/4), (4,))
+    """
+
+    name: ClassVar[str] = "independent noise on each cell"
+    blocks: tuple[Block, ...]
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers."""
+        return sum(block.count for block in self.blocks)
+
+    @property
+    def privacy(self) -> Event:
+        """The events of all blocks."""
+        events = tuple(block.event for block in self.blocks)
+        return events[0] if len(events) == 1 else Composed(events)
+
+    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+        """The vector plus noise; with `size` that many of them along new first axes."""
+        true, shape = whole_vector(answer, self.dimension), shape_of(size)
+        noise = [block.noise.noise((*shape, block.count), source) for block in self.blocks]
+        return add_noise(true, noise[0] if len(noise) == 1 else np.concatenate(noise, axis=-1))
+
+    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
+        """The product of the cells' probabilities."""
+        drawn, true = whole_vector(output, self.dimension), whole_vector(answer, self.dimension)
+        noises = [block.noise for block in self.blocks for _ in range(block.count)]
+        masses = [n.noise_pmf(int(y) - int(x), bits) for n, y, x in zip(noises, drawn, true, strict=True)]
+        one = Fraction(1)
+        return Enclosure(prod((p.lower for p in masses), start=one), prod((p.upper for p in masses), start=one))
+
+    def error(self) -> ErrorEstimate:
+        """The expected absolute error of one cell of the first block, and its 95 % quantile, for every answer."""
+        return self.blocks[0].noise.error()
+
+    def why(self) -> Reason:
+        """That of the noise on one cell."""
+        noise = self.blocks[0].noise
+        if noise.sensitivity <= _WIDEST_STAIRS:
+            return noise.why()
+        return Reason(
+            "at so fine a step geometric noise has nearly the least expected absolute error for its sensitivity",
+            "Geng and Viswanath, IEEE Transactions on Information Theory 62(2), 2016",
+        )
+
+    def certificate(self) -> Certificate:
+        """That of one cell, for the share of the privacy that it has."""
+        return self.blocks[0].noise.certificate()
+
+
+@dataclass(frozen=True)
+class CellsProblem:
+    """A vector of whole numbers is asked for; what it costs is the expected absolute error of each.
+
+    Args:
+        epsilon: The privacy of the whole release.
+        delta: Above zero it lets Gaussian noise in.
+        dimension: How many numbers.
+        sensitivity: How many of them one unit changes, and by how much.
+    """
+
+    epsilon: Exact
+    delta: Fraction
+    dimension: int
+    sensitivity: Sensitivity
+
+    def candidates(self) -> Iterator[NoisyCells]:
+        """Noise at ε/L on each cell, and Gaussian noise where δ allows it."""
+        cells, each = min(self.sensitivity.cells, self.dimension), self.sensitivity.each
+        for noise in self._pure(self.epsilon / cells, each):
+            yield self._with(noise, _repeated(noise.privacy, cells, Pure(self.epsilon)))
+        if self.delta and (gaussian := self._gaussian(cells, each)) is not None:
+            yield self._with(gaussian, Approximate(self.epsilon, self.delta))
+
+    def expected_loss(self, mechanism: Mechanism) -> Enclosure:
+        """The expected absolute error of one cell."""
+        return mechanism.error().expected
+
+    @property
+    def lower_bound(self) -> Enclosure | None:
+        """What no ε-private mechanism beats on a cell into which one unit may put all of `each`."""
+        if self.delta or self.sensitivity.each > _WIDEST_STAIRS:
+            return None
+        return scaled(Staircase(self.epsilon, self.sensitivity.each).moment(1), self.sensitivity.step)
+
+    def _pure(self, share: Exact, each: int) -> Iterator[IntegerNoise]:
+        yield Geometric(share, each)
+        if 1 < each <= _WIDEST_STAIRS:
+            yield Staircase(share, each)
+
+    def _gaussian(self, cells: int, each: int) -> DiscreteGaussian | None:
+        """For one cell the exact profile of its noise; for several, what concentrated privacy converts to."""
+        if cells == 1:
+            return DiscreteGaussian.for_privacy(self.epsilon, self.delta, each)
+        rho = rho_within(self.epsilon, self.delta) / cells
+        return DiscreteGaussian.for_rho(rho, each) if rho * _LARGEST_VARIANCE * 2 > each**2 else None
+
+    def _with(self, noise: IntegerNoise, event: Event) -> NoisyCells:
+        return NoisyCells((Block(noise, self.dimension, event),))
+
+
+def require_drawable(sensitivity: int, epsilon: Exact) -> None:
+    """Refuse noise so wide that a draw might not fit into 64 bits, before anything is spent.
+
+    At a scale of 2^55 the chance of a draw beyond 2^62 is e^-128.
+
+    Raises:
+        NumberTooLarge: The step is too fine for this ε.
+    """
+    if sensitivity > epsilon * _WIDEST_SCALE:
+        raise NumberTooLarge(
+            "the noise would be wider than 2^55 steps",
+            given=f"sensitivity of {sensitivity} steps",
+            fix="pass a larger step or a larger epsilon",
+        )
+
+
+def _repeated(event: Event, times: int, otherwise: Event) -> Event:
+    if times == 1:
+        return event
+    return Composed((event,) * times) if times <= _MOST_EVENTS else otherwise

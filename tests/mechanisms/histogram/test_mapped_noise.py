@@ -1,0 +1,71 @@
+"""Noise through a linear map: its law, its expected error and its 95 % error against the exact law of the sum."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from leastnoise.errors import BadParameter
+from leastnoise.exact import SeededSource
+from leastnoise.mechanisms import DiscreteGaussian, Geometric, plan_for
+from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise, mean_along, reach_along
+from leastnoise.model.events import Pure
+from leastnoise.release.workloads import WorkloadProblem
+from support.statistics import fits
+
+
+def law_of_sum(noise, entries, span=400):
+    """The law of Σ f_i·Z_i in doubles, on −span..span: good to 1e-9 for the noise used here."""
+    base = np.array([float(noise.noise_pmf(k)) for k in range(-span, span + 1)])
+    law = np.zeros(2 * span + 1)
+    law[span] = 1.0
+    for entry in entries:
+        spread = np.zeros(2 * span + 1)
+        for k in range(-span, span + 1):
+            if abs(k * entry) <= span and base[k + span] > 1e-14:
+                spread[max(0, k * entry) : 2 * span + 1 + min(0, k * entry)] += (
+                    base[k + span] * law[max(0, -k * entry) : 2 * span + 1 - max(0, k * entry)]
+                )
+        law = spread
+    return law
+
+
+@pytest.mark.parametrize("noise", [Geometric("ln(2)"), Geometric(1, 2), DiscreteGaussian(4)], ids=str)
+@pytest.mark.parametrize("shape", [((1, 1),), ((1, 4),), ((1, 2), (3, 1)), ((2, 3),)])
+def test_the_errors_along_a_row_bound_the_exact_ones(noise, shape):
+    entries = [entry for entry, count in shape for _ in range(count)]
+    law = law_of_sum(noise, entries)
+    sizes = np.abs(np.arange(len(law)) - len(law) // 2)
+    true = float(sizes @ law)
+    found = mean_along(noise, shape)
+    assert float(found.lower) - 1e-9 <= true <= float(found.upper) + 1e-9
+    reach = float(reach_along(noise, shape))
+    assert law[sizes > reach].sum() <= 0.05 + 1e-9
+    assert reach <= 6 * np.sqrt(float(sizes**2 @ law))  # and is not much too large
+
+
+def test_the_law_of_the_draws():
+    mechanism = MappedNoise(((1, 1), (0, 1)), Geometric("ln(2)"), Pure("ln(2)"))
+    drawn = np.array(mechanism.draw([30, 10], 30_000, SeededSource(11)), dtype=np.int64)
+    assert fits(drawn[:, 1], lambda y: Geometric("ln(2)").cdf(y, 10).lower, 5, 15)
+    assert not fits(drawn[:, 0], lambda y: Geometric("ln(2)").cdf(y, 30).lower, 25, 35)
+    law = np.cumsum(law_of_sum(Geometric("ln(2)"), [1, 1]))
+    assert fits(drawn[:, 0], lambda y: law[y - 30 + len(law) // 2], 24, 36)
+    assert mechanism.pmf((31, 10), (30, 10)).lower == Fraction(1, 6) * Fraction(1, 3)
+    with pytest.raises(BadParameter, match="closed form"):
+        MappedNoise(((1, 1),), Geometric(1), Pure(1)).pmf((1,), (1,))
+
+
+def test_many_overlapping_answers_are_answered_from_the_cells_and_one_total_is_not():
+    prefix_sums = tuple(tuple(int(cell <= last) for cell in range(32)) for last in range(32))
+    assert isinstance(plan_for(WorkloadProblem(prefix_sums, Fraction(1), Fraction(0), 1)).best, MappedNoise)
+    total = ((1,) * 32,)
+    problem = WorkloadProblem(total, Fraction(1), Fraction(0), 1)
+    assert problem.expected_loss(plan_for(problem).best).upper <= Geometric(1).moment(1).upper
+
+
+def test_with_some_delta_gaussian_noise_is_compared_too():
+    prefix_sums = tuple(tuple(int(cell <= last) for cell in range(12)) for last in range(12))
+    for delta, kinds in ((Fraction(0), {False}), (Fraction(1, 10**6), {False, True})):
+        plan = plan_for(WorkloadProblem(prefix_sums, Fraction(1), delta, 1))
+        assert {"Gaussian" in repr(option.mechanism) for option in plan.options} == kinds
