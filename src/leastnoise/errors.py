@@ -40,6 +40,7 @@ __all__ = [
     "UnknownColumn",
     "UnknownEvent",
     "UnknownLabel",
+    "UnsafeQuestion",
 ]
 
 
@@ -181,6 +182,10 @@ class BadSource(LeastNoiseError, ValueError):
 
 class EngineFailure(LeastNoiseError, RuntimeError):
     """The engine that holds the data failed; its own words may quote private values and are never passed on."""
+
+
+class UnsafeQuestion(LeastNoiseError, ValueError):
+    """A question failed on made-up rows, before any private row was read; it is refused and costs nothing."""
 
 
 class BadFilter(LeastNoiseError, ValueError):

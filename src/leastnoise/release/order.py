@@ -25,6 +25,7 @@ from leastnoise.errors import (
     RequestConflict,
     TooLarge,
     UnknownLabel,
+    UnsafeQuestion,
 )
 from leastnoise.ledger import Ledger, Receipt, Request
 from leastnoise.ledger.record import Json
@@ -35,7 +36,7 @@ Truth = TypeVar("Truth")
 
 _FAILED: Json = {"failed": True}
 # What a table says of a question before it reads anything.
-_REFUSALS = (BadFilter, BadParameter, NumberTooLarge, TooLarge, UnknownLabel)
+_REFUSALS = (BadFilter, BadParameter, NumberTooLarge, TooLarge, UnknownLabel, UnsafeQuestion)
 
 
 def answer_once(

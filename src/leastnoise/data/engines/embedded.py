@@ -114,6 +114,10 @@ class EmbeddedTable(Table):
                 raise TooLittleMemory from None
             return list(columns.values())
 
+    def _keep(self, text: str, values: list[object]) -> str:
+        self._execute(f"CREATE TEMP TABLE made_up AS {text}", values)
+        return "made_up"
+
     def close(self) -> None:
         """Close the engine and remove its temporary files."""
         self._finalizer()
@@ -168,5 +172,9 @@ def _column(name: str, native: str) -> Column:
     if decimal:
         return Column(name, Kind.DECIMAL, native, precision=int(decimal[1]), scale=int(decimal[2]))
     kind = Kind.TEXT if native.startswith("ENUM(") else _KINDS.get(native, Kind.OTHER)
-    zoned = native == "TIMESTAMP WITH TIME ZONE"
-    return Column(name, kind, native, wide=native in ("UBIGINT", "HUGEINT"), zoned=zoned)
+    zoned, wide, coarse = (
+        native == "TIMESTAMP WITH TIME ZONE",
+        native in ("UBIGINT", "HUGEINT"),
+        native == "TIMESTAMP_NS",
+    )
+    return Column(name, kind, native, wide=wide, zoned=zoned, coarse=coarse)
