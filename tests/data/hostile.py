@@ -17,7 +17,12 @@ DECIMALS = [(1, 0), (4, 0), (4, 4), (9, 2), (18, 0), (18, 3), (18, 9), (18, 18),
 REALS = [1.5, None, math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324, -1e-300, 1e300, 1.7976931348623157e308, -1e16, 2.0**53, 0.1]  # fmt: skip
 SINGLES = [1.5, None, math.nan, math.inf, -math.inf, 0.0, -0.0, 1e-45, 3.4e38, -3.4e38, 0.1, 16777216.0]
 TEXTS = ["a", None, "", "A", "a ", "'", "\\", "100%", "é", "e\u0301", "🙂", "\U0010ffff", "x" * 70_000, "日本"]
-DAYS = {"1999-12-31": date(1999, 12, 31), "0001-01-01": date.min, "9999-12-31": date.max, "2024-02-29": date(2024, 2, 29)}
+DAYS = {
+    "1999-12-31": date(1999, 12, 31),
+    "0001-01-01": date.min,
+    "9999-12-31": date.max,
+    "2024-02-29": date(2024, 2, 29),
+}
 TIMES = {"1999-12-31 12:00:00": datetime(1999, 12, 31, 12), "0001-01-01 00:00:00": FIRST, "1969-12-31 23:59:59": datetime(1969, 12, 31, 23, 59, 59)}  # fmt: skip
 EPOCH = datetime(1970, 1, 1)
 
@@ -29,7 +34,17 @@ def whole(low, high):
 
 
 def decimals(precision, scale):
-    ends = {0, 1, -1, 5, 10**precision - 1, 1 - 10**precision, 10 ** (precision - 1), -(10 ** (precision - 1)), 10**scale}
+    ends = {
+        0,
+        1,
+        -1,
+        5,
+        10**precision - 1,
+        1 - 10**precision,
+        10 ** (precision - 1),
+        -(10 ** (precision - 1)),
+        10**scale,
+    }
     found = [Decimal(x).scaleb(-scale, PRECISE) for x in [2, *sorted(x for x in ends if abs(x) < 10**precision)]]
     return {f"{x:f}": x for x in found} | {None: None}
 
@@ -94,7 +109,10 @@ class DuckDB:
             {
                 "n": [row["n"] for row in self.rows],
                 "u": [row["u"] for row in self.rows],
-                **{name: [_text(stored[name][row % len(stored[name])]) for row in range(len(self.rows))] for name in self.kinds},
+                **{
+                    name: [_text(stored[name][row % len(stored[name])]) for row in range(len(self.rows))]
+                    for name in self.kinds
+                },
                 **{
                     name: pa.array([COUNTS[row % len(COUNTS)] for row in range(len(self.rows))], pa.int64()).view(
                         pa.timestamp(unit)

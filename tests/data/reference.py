@@ -12,7 +12,6 @@ import numpy as np
 
 from leastnoise.data import CountRows, CountUnits, KeyAxis, Kind
 
-
 ENDS = {date.min, date.max, datetime.min, datetime.max}  # of the calendar: ids there name nobody
 
 

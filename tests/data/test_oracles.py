@@ -10,7 +10,6 @@ import random
 from decimal import Decimal
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from leastnoise.data import BinAxis, Contribution, CountRows, CountUnits, KeyAxis, Kind, SumOf, col

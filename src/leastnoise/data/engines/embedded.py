@@ -14,11 +14,13 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.dialects import DUCKDB
+from leastnoise.data.engines.tolerant import parquet_frame, parquet_options, readable
 from leastnoise.data.table import Table, TooLittleMemory
 from leastnoise.errors import BadParameter, BadSource, ForeignProcess, MissingPackage
 
@@ -76,6 +78,9 @@ class EmbeddedTable(Table):
         columns = None
         try:
             columns = self._attach(relation, frame, files, database)
+        except MissingPackage:
+            self.close()
+            raise
         except Exception:
             self.close()
         if columns is None:  # outside of `except`: the engine's words may quote values of a file that it can't parse
@@ -92,14 +97,18 @@ class EmbeddedTable(Table):
             connection.execute(f"ATTACH {_literal(database)} AS attached (READ_ONLY)")
         if files:
             connection.execute(f"SET allowed_paths = {file_list(files)}")
+        if relation is not None and relation.startswith("read_parquet("):
+            frame = parquet_frame(files, connection)
+            relation = f"read_parquet({file_list(files)}{parquet_options(connection)})"
         if frame is not None:
-            connection.register("source", frame)
+            connection.register("source", readable(frame))
         else:
             connection.execute(f"CREATE TEMP VIEW source AS FROM {relation}")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         described = connection.execute("DESCRIBE source").fetchall()
-        return [_column(str(row[0]), str(row[1])) for row in described]
+        sound = frame is None and database is None
+        return [replace(_column(str(row[0]), str(row[1])), sound=sound) for row in described]
 
     def _execute(self, text: str, values: list[object]) -> Sequence[Sequence[Any]]:
         if os.getpid() != self._process:
