@@ -107,8 +107,8 @@ class EmbeddedTable(Table):
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         described = connection.execute("DESCRIBE source").fetchall()
-        sound = frame is None and database is None
-        return [replace(_column(str(row[0]), str(row[1])), sound=sound) for row in described]
+        # Of what it reads, DuckDB looks at the encoding of text everywhere but in frames.
+        return [replace(_column(str(row[0]), str(row[1])), sound=frame is None) for row in described]
 
     def _execute(self, text: str, values: list[object]) -> Sequence[Sequence[Any]]:
         if os.getpid() != self._process:
