@@ -75,7 +75,7 @@ def check(opened, ids, names):
     with opened as table:
         for number in names:
             mine = [row for row in rows if row[0] == number]
-            for groups, most in ((1, 1), (2, 2)):
+            for groups, most in ((1, 1), (2, 1), (2, 2)):
                 bound, here = Contribution("id", groups, most), col("t") == number
 
                 def ask(where, bound=bound):
