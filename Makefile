@@ -42,7 +42,7 @@ bench: .venv/bench.stamp  ## compare speed with peers in one run
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
 papers: .venv/core.stamp  ## recompute the claims of the source texts and draw their figures
-	$(BIN)/leastnoise papers --out build/papers
+	$(BIN)/python -m papers --out build/papers
 
 docs: .venv/dev.stamp  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, permutations
 
-from leastnoise.apps.papers.claims import Claim, all_of
 from leastnoise.checker import check
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.programs import Optimum, minimise
 from leastnoise.mechanisms.combinatorial.bounds import min_cut_bound, vertex_cover_bound
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import DatasetGraph, from_edges
+from papers.claims import Claim, all_of
 
 __all__ = ["graph_claims"]
 

@@ -8,7 +8,6 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
-from leastnoise.apps.papers.claims import Claim, Paper, all_of
 from leastnoise.checker import check
 from leastnoise.mechanisms.rainbow import (
     NoBestMechanism,
@@ -22,6 +21,7 @@ from leastnoise.mechanisms.rainbow import (
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import cycle, path
 from leastnoise.release.drawing_style import GREY, make_picture_folder, picture
+from papers.claims import Claim, Paper, all_of
 
 __all__ = [
     "BOUNDARY",

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, product
 
-from leastnoise.apps.papers.claims import Claim, all_of
 from leastnoise.checker import check
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import hypercube
+from papers.claims import Claim, all_of
 
 __all__ = ["facility_claims"]
 

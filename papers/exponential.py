@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 
-from leastnoise.apps.papers.claims import Claim, Paper, all_of
 from leastnoise.checker import check
 from leastnoise.designer.bounds import (
     exponential_share,
@@ -23,6 +22,7 @@ from leastnoise.exact.programs import Optimum, minimise
 from leastnoise.mechanisms import VectorLaplace
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import DatasetGraph, cycle, from_edges, histograms, hypercube, path
+from papers.claims import Claim, Paper, all_of
 
 __all__ = ["PAPER"]
 

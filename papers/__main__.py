@@ -1,4 +1,4 @@
-"""`leastnoise papers`: what the source texts claim, recomputed claim by claim; `--out` draws their figures."""
+"""`python -m papers`: what the source texts claim, recomputed claim by claim; `--out` draws their figures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from leastnoise.apps.papers.claims import Claim
+    from papers.claims import Claim
 
 __all__ = ["PAPERS", "papers"]
 
@@ -32,7 +32,7 @@ def papers(
     console = Console(highlight=False)
     found: list[Claim] = []
     for key in PAPERS if name is None else (name,):
-        module = import_module(f"leastnoise.apps.papers.{key}")
+        module = import_module(f"papers.{key}")
         found += _recompute(module, console)
         if out is not None and hasattr(module, "draw_figures"):
             console.print(f"drawn: {module.draw_figures(out)}")
@@ -53,3 +53,7 @@ def _recompute(module: Any, console: Console) -> list[Claim]:
         if claim.instead:
             console.print(Text(f"    instead: {claim.instead}"))
     return claims
+
+
+if __name__ == "__main__":
+    typer.run(papers)

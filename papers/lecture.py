@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
-from leastnoise.apps.papers.claims import Claim, Paper, all_of
 from leastnoise.checker import check
 from leastnoise.composition import homogeneous_delta
 from leastnoise.exact import exp_enclosure, ln_enclosure, sqrt_above
 from leastnoise.mechanisms import Exponential
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import DatasetGraph, from_edges, path
+from papers.claims import Claim, Paper, all_of
 
 __all__ = ["PAPER"]
 

@@ -8,7 +8,6 @@ from fractions import Fraction
 from itertools import pairwise, product
 from pathlib import Path
 
-from leastnoise.apps.papers.claims import Claim, Paper, all_of
 from leastnoise.checker import check
 from leastnoise.exact import exp_enclosure
 from leastnoise.mechanisms import TruncatedGeometric, TruncatedLaplace
@@ -19,6 +18,7 @@ from leastnoise.model.legality import is_legal, lipschitz_constant
 from leastnoise.model.losses import Loss, absolute, squared, zero_one
 from leastnoise.model.priors import Prior, uniform
 from leastnoise.model.reader import expected_loss
+from papers.claims import Claim, Paper, all_of
 
 __all__ = ["PAPER", "draw_figures"]
 

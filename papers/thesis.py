@@ -9,9 +9,6 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 
-from leastnoise.apps.papers.claims import Claim, Paper, all_of
-from leastnoise.apps.papers.thesis_facilities import facility_claims
-from leastnoise.apps.papers.thesis_graphs import graph_claims
 from leastnoise.checker import check
 from leastnoise.exact import exp_enclosure, ln, ln_enclosure
 from leastnoise.mechanisms import (
@@ -26,6 +23,9 @@ from leastnoise.mechanisms import (
 from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import grid
+from papers.claims import Claim, Paper, all_of
+from papers.thesis_facilities import facility_claims
+from papers.thesis_graphs import graph_claims
 
 __all__ = ["PAPER"]
 
