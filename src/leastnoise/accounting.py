@@ -37,6 +37,7 @@ from leastnoise.model.events import (
     RandomizedResponse,
     event_from_dict,
 )
+from leastnoise.model.privacy import Privacy
 
 __all__ = [
     "Approximate",
@@ -56,6 +57,7 @@ __all__ = [
     "Limits",
     "Parallel",
     "PostgresStore",
+    "Privacy",
     "Pure",
     "RandomizedResponse",
     "Receipt",

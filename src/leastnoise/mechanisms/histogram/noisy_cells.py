@@ -3,7 +3,7 @@
 If one unit changes at most L of the numbers, each by at most m, and the noise on one number alone costs the event E for
 a change of m, then all numbers together cost L times E: the laws of the others are the same with and without the unit,
 and the L privacy losses add up. So a histogram in which a unit counts in one group costs no more than one count
-(docs/theory/releasing.md).
+(docs/theory/noisy_cells.md).
 """
 
 from __future__ import annotations

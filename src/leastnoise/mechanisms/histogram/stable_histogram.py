@@ -3,7 +3,7 @@
 A key that nobody has is never shown, and one that a single unit has is shown with probability at most p: that is the
 δ. With rate = ε/(groups·rows), α = e^-rate and a key that only one unit has, with at most `rows` rows,
 p(τ) = P(rows + X ≥ τ) = α^(τ − rows)/(1 + α); with at most `groups` such keys δ(τ) = 1 − (1 − p)^groups, and no less:
-the threshold is the least τ > rows with δ(τ) ≤ δ. Statement and proof: docs/theory/threshold.md; the idea is from
+the threshold is the least τ > rows with δ(τ) ≤ δ. Statement and proof: docs/theory/stable_histogram.md; the idea is from
 Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009.
 """
 
@@ -129,7 +129,7 @@ class StableHistogram(Mechanism):
         """The least threshold for this noise."""
         return Reason(
             f"the least threshold, {self.threshold}, at which keys of a single unit show with probability at most δ",
-            "Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009; exact law in docs/theory/threshold.md",
+            "Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009; exact law in docs/theory/stable_histogram.md",
         )
 
     def certificate(self) -> Certificate:
@@ -140,7 +140,7 @@ class StableHistogram(Mechanism):
         """
         raise BadParameter(
             "certificates are for pure epsilon, and unknown keys need a delta",
-            fix="list the public keys, or rely on docs/theory/threshold.md",
+            fix="list the public keys, or rely on docs/theory/stable_histogram.md",
         )
 
 
