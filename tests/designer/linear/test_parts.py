@@ -16,10 +16,10 @@ from leastnoise.designer.linear.rays import rays_of
 from leastnoise.designer.linear.reduction import make_cells
 from leastnoise.designer.linear.refine import solve_square
 from leastnoise.designer.linear.solution import Solution
-from leastnoise.designer.problem import read_problem
 from leastnoise.errors import PrecisionExhausted
 from leastnoise.exact import exp_enclosure, ln
 from leastnoise.exact.numbers import exact_exp
+from leastnoise.model.design_problem import read_problem
 from leastnoise.model.graphs import cycle, from_edges, hypercube, path
 
 

@@ -9,9 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leastnoise.checker import check
-from leastnoise.designer.problem import read_problem
 from leastnoise.designer.theorems import recognise
-from leastnoise.designer.theorems.line import find_line
 from leastnoise.designer.theorems.path import recognise_path
 from leastnoise.designer.theorems.path_proof import prove_path
 from leastnoise.designer.theorems.reading import best_reading
@@ -21,7 +19,9 @@ from leastnoise.exact import SeededSource, ln
 from leastnoise.exact.numbers import exact_exp
 from leastnoise.mechanisms import TruncatedGeometric
 from leastnoise.model.certificate import OptimalityCertificate, TheoremCertificate
+from leastnoise.model.design_problem import read_problem
 from leastnoise.model.graphs import complete, cycle, from_distance, from_edges, grid, path
+from leastnoise.model.graphs.line import find_line
 from leastnoise.model.losses import absolute, from_function, from_matrix, squared, zero_one
 from leastnoise.model.priors import uniform
 from leastnoise.model.reader import expected_loss

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from leastnoise.designer.problem import Problem
+from leastnoise.model.design_problem import DesignProblem
 from leastnoise.model.graphs.aliases import IntArray
 
 __all__ = ["Cells", "Column", "EdgeKind", "codes_of"]
@@ -86,7 +86,7 @@ class Cells:
         edges: Ordered pairs of neighbours, the first of them one input per row, with their lengths in units.
     """
 
-    problem: Problem
+    problem: DesignProblem
     is_reduced: bool
     cell_of: IntArray
     row_of_input: IntArray

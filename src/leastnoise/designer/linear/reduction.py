@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from leastnoise.designer.linear.cells import Cells, codes_of
 from leastnoise.designer.linear.symmetry import find_symmetries, orbits_of_pairs
-from leastnoise.designer.problem import Problem
 from leastnoise.errors import TooLarge
+from leastnoise.model.design_problem import DesignProblem
 from leastnoise.model.graphs.aliases import IntArray
 
 __all__ = ["directed_edges", "make_cells"]
@@ -20,7 +20,7 @@ _MOST_CONSTRAINTS = 4_000_000
 _LONGEST = 1 << 45  # a sum of many lengths must still be an exact double
 
 
-def make_cells(problem: Problem, *, reduce: bool = True) -> Cells:
+def make_cells(problem: DesignProblem, *, reduce: bool = True) -> Cells:
     """The program of a problem, over orbits or (with `reduce=False`) over single pairs.
 
     Raises:
@@ -81,7 +81,7 @@ def make_cells(problem: Problem, *, reduce: bool = True) -> Cells:
     )
 
 
-def directed_edges(problem: Problem, starts: IntArray) -> tuple[IntArray, Fraction]:
+def directed_edges(problem: DesignProblem, starts: IntArray) -> tuple[IntArray, Fraction]:
     """Rows (x, x', length) for each x of `starts` and each of its neighbours, and the unit of the lengths.
 
     A pair of a metric that another point lies between is left out where δ = 0: the two shorter steps imply it.

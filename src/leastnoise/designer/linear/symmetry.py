@@ -12,14 +12,14 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.designer.problem import Problem
+from leastnoise.model.design_problem import DesignProblem
 from leastnoise.model.graphs import symmetry
 from leastnoise.model.graphs.aliases import IntArray
 
 __all__ = ["find_symmetries", "orbits_of_pairs"]
 
 
-def find_symmetries(problem: Problem) -> IntArray:
+def find_symmetries(problem: DesignProblem) -> IntArray:
     """Generators of the symmetries, one per row: the image of each node, then of each output (numbered after them)."""
     graph, size = problem.graph, len(problem.graph.nodes)
     colors = None if problem.objective == "worst" or problem.has_uniform_prior else problem.weights
@@ -43,12 +43,12 @@ def orbits_of_pairs(moves: IntArray, inputs: int, outputs: int) -> IntArray:
     return np.argsort(np.argsort(first))[inverse].reshape(block.shape)
 
 
-def _edge_classes(problem: Problem) -> Sequence[IntArray]:
+def _edge_classes(problem: DesignProblem) -> Sequence[IntArray]:
     edges, lengths = problem.graph.edges(), problem.graph.edge_lengths()
     return [edges] if lengths is None else _classes(edges, lengths)
 
 
-def _loss_classes(problem: Problem) -> Sequence[IntArray]:
+def _loss_classes(problem: DesignProblem) -> Sequence[IntArray]:
     table = problem.loss_table.transposed().rows
     pairs = np.argwhere(np.ones((len(table), len(table[0])), dtype=bool)) + np.array([0, len(table)])
     return _classes(pairs, [value for row in table for value in row])

@@ -11,21 +11,21 @@ from collections.abc import Callable, Hashable
 from fractions import Fraction
 from functools import partial
 
-from leastnoise.designer.problem import Problem
 from leastnoise.designer.result import Design
-from leastnoise.designer.theorems.line import Line, find_line
 from leastnoise.designer.theorems.path_proof import prove_path
 from leastnoise.designer.theorems.reading import Reading, best_reading
-from leastnoise.designer.theorems.remapped_geometric import RemappedGeometric
 from leastnoise.designer.theorems.uniform_count import uniform_count
 from leastnoise.errors import BadParameter
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.numbers import Exact, exact_exp
+from leastnoise.mechanisms.designed.remapped_geometric import RemappedGeometric
 from leastnoise.mechanisms.numeric.truncated_geometric import TruncatedGeometric
 from leastnoise.model.certificate import Certificate, TheoremCertificate
 from leastnoise.model.channel import Channel
+from leastnoise.model.design_problem import DesignProblem
 from leastnoise.model.graphs import path
+from leastnoise.model.graphs.line import Line, find_line
 from leastnoise.model.labels import label_number
 from leastnoise.model.legality import is_legal
 from leastnoise.model.losses import absolute, from_matrix, squared, zero_one
@@ -41,10 +41,10 @@ _LEGAL = (absolute, squared, zero_one)
 _CITATION = "Ghosh, Roughgarden and Sundararajan, SIAM J. Comput. 2012, Theorem 3.2"
 
 
-def recognise_path(problem: Problem) -> Design | None:
+def recognise_path(problem: DesignProblem) -> Design | None:
     """The optimal mechanism on a path or on evenly spaced points, on average over a prior; None elsewhere.
 
-    >>> from leastnoise.designer.problem import read_problem
+    >>> from leastnoise.model.design_problem import read_problem
     >>> recognise_path(read_problem("path:10", 1)).loss
     Enclosure(≈ 0.71631097383939)
     >>> recognise_path(read_problem("path:3", "ln(2)", prior=["1/2", "1/4", "1/4"])).certificate.gap
@@ -73,14 +73,14 @@ def recognise_path(problem: Problem) -> Design | None:
     return _design(problem, line, _said(problem, reading), reading.loss, partial(_appeal, rate, size))
 
 
-def _is_distance(problem: Problem, line: Line) -> bool:
+def _is_distance(problem: DesignProblem, line: Line) -> bool:
     """Whether the loss is the distance, told without a table."""
     if problem.outputs is not None:
         return False
     return problem.loss is None or (problem.loss is absolute and line.is_numbered)
 
 
-def _is_legal(problem: Problem, line: Line) -> bool:
+def _is_legal(problem: DesignProblem, line: Line) -> bool:
     """Whether the loss is legal for the places along the line."""
     if problem.outputs is None and (problem.loss is None or (line.is_numbered and problem.loss in _LEGAL)):
         return True
@@ -92,7 +92,7 @@ def _is_legal(problem: Problem, line: Line) -> bool:
     return bool(is_legal(loss, nodes, dict(enumerate(places))))
 
 
-def _output_places(problem: Problem, line: Line) -> list[Fraction] | None:
+def _output_places(problem: DesignProblem, line: Line) -> list[Fraction] | None:
     """Where each output lies, in steps from the start of the line; None for one that lies nowhere."""
     known = {line.label(place): Fraction(place) for place in range(len(line.order))}
     if all(output in known for output in problem.answers):
@@ -107,15 +107,15 @@ def _output_places(problem: Problem, line: Line) -> list[Fraction] | None:
         return None
 
 
-def _table(problem: Problem, line: Line) -> RationalMatrix:
+def _table(problem: DesignProblem, line: Line) -> RationalMatrix:
     return problem.loss_table.take_columns(line.order)
 
 
-def _prior(problem: Problem, line: Line) -> list[Fraction]:
+def _prior(problem: DesignProblem, line: Line) -> list[Fraction]:
     return [problem.weights[node] for node in line.order]
 
 
-def _said(problem: Problem, reading: Reading) -> dict[int, Hashable]:
+def _said(problem: DesignProblem, reading: Reading) -> dict[int, Hashable]:
     return {place: problem.answers[guess] for place, guess in enumerate(reading.guesses)}
 
 
@@ -127,13 +127,13 @@ def _appeal(rate: Exact, size: int) -> Certificate:
     return TheoremCertificate("truncated-geometric", path(size), Privacy(rate), channel)
 
 
-def _proof(problem: Problem, line: Line, reading: Reading) -> Certificate:
+def _proof(problem: DesignProblem, line: Line, reading: Reading) -> Certificate:
     """The dual solution; for a legal loss there always is one, and the theorem says the same."""
     return prove_path(problem, line, reading) or _appeal(problem.privacy.epsilon * line.gap, len(line.order))
 
 
 def _design(
-    problem: Problem, line: Line, said: dict[int, Hashable], loss: Enclosure, prove: Callable[[], Certificate]
+    problem: DesignProblem, line: Line, said: dict[int, Hashable], loss: Enclosure, prove: Callable[[], Certificate]
 ) -> Design:
     reason = Reason(
         "on a path the truncated geometric mechanism, read in the best way, has the least expected loss for every "

@@ -12,19 +12,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from leastnoise.designer.problem import Problem
-from leastnoise.designer.theorems.line import Line
 from leastnoise.designer.theorems.reading import Reading
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.numbers import exact_exp
 from leastnoise.mechanisms.numeric.truncated_geometric import TruncatedGeometric
 from leastnoise.model.certificate import Multiplier, OptimalityCertificate
 from leastnoise.model.channel import Channel
+from leastnoise.model.design_problem import DesignProblem
+from leastnoise.model.graphs.line import Line
 
 __all__ = ["prove_path"]
 
 
-def prove_path(problem: Problem, line: Line, reading: Reading) -> OptimalityCertificate | None:
+def prove_path(problem: DesignProblem, line: Line, reading: Reading) -> OptimalityCertificate | None:
     """The certificate, with a gap of zero; None if the mechanism is not optimal for this loss, or e^ε irrational."""
     growth = exact_exp(problem.privacy.epsilon * line.gap)
     if growth is None:
@@ -55,7 +55,7 @@ def prove_path(problem: Problem, line: Line, reading: Reading) -> OptimalityCert
     )
 
 
-def _channel(problem: Problem, line: Line, reading: Reading) -> Channel:
+def _channel(problem: DesignProblem, line: Line, reading: Reading) -> Channel:
     """The truncated geometric channel with each output replaced by its guess."""
     places = range(len(line.order))
     answers = range(len(problem.answers))

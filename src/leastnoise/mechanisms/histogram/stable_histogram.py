@@ -3,8 +3,8 @@
 A key that nobody has is never shown, and one that a single unit has is shown with probability at most p: that is the
 δ. With rate = ε/(groups·rows), α = e^-rate and a key that only one unit has, with at most `rows` rows,
 p(τ) = P(rows + X ≥ τ) = α^(τ − rows)/(1 + α); with at most `groups` such keys δ(τ) = 1 − (1 − p)^groups, and no less:
-the threshold is the least τ > rows with δ(τ) ≤ δ. Statement and proof: docs/theory/stable_histogram.md; the idea is from
-Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009.
+the threshold is the least τ > rows with δ(τ) ≤ δ. Statement and proof: docs/theory/stable_histogram.md; the idea is
+from Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009.
 """
 
 from __future__ import annotations

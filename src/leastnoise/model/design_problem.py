@@ -20,14 +20,14 @@ from leastnoise.model.losses import Loss
 from leastnoise.model.priors import PriorLike, read_prior
 from leastnoise.model.privacy import Privacy
 
-__all__ = ["Objective", "Problem", "Reader", "read_problem"]
+__all__ = ["DesignProblem", "Objective", "Reader", "read_problem"]
 
 Objective: TypeAlias = Literal["average", "worst"]
 Reader: TypeAlias = Literal["rational", "fixed"]
 
 
 @dataclass(frozen=True)
-class Problem:
+class DesignProblem:
     """What is asked for; made by `read_problem`, which checks it.
 
     Attributes:
@@ -106,7 +106,7 @@ def read_problem(
     outputs: Iterable[Hashable] | None = None,
     objective: str = "average",
     reader: str = "rational",
-) -> Problem:
+) -> DesignProblem:
     """Read and check a request.
 
     Raises:
@@ -139,7 +139,7 @@ def read_problem(
         raise BadParameter("the reader is unknown", given=reader, fix='use "rational" or "fixed"')
     if loss is not None and not isinstance(loss, Loss):
         raise BadLoss("a loss is a `Loss`", given=type(loss).__name__, fix="make one with from_function or from_matrix")
-    return Problem(
+    return DesignProblem(
         space,
         privacy,
         prior=_read_weights(prior, space, objective),

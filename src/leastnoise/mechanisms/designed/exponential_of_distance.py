@@ -2,6 +2,7 @@
 
 On Hamming graphs it is a randomized response for each coordinate. Elsewhere the distance is drawn first, each with its
 number of nodes times γ^d, and then one of the nodes at that distance. Neither needs a matrix.
+Why it is optimal: docs/theory/optimal_transitive.md.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from leastnoise.designer.theorems.estimates import LEVEL
 from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
@@ -25,6 +25,7 @@ from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.choice.answers import name_places
 from leastnoise.mechanisms.choice.randomized_response import RandomizedResponse
+from leastnoise.mechanisms.designed.worst_error import LEVEL
 from leastnoise.mechanisms.numeric.formulas import at_alpha, least_whole
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import Pure

@@ -2,12 +2,13 @@
 
 P(y | x) = p(y|x), a rational for every input x and output y. Its privacy holds exactly: entries of neighbours were
 compared in rationals, on the private side of e^ε where that is irrational (`Solution.require_private`).
+How it is found and proven: docs/theory/design.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
@@ -15,40 +16,43 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.designer.linear.proof import Proof
-from leastnoise.designer.problem import Problem
 from leastnoise.errors import UnknownLabel
 from leastnoise.exact.arrays import Size
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.samplers.categorical import categorical
 from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.designed.worst_error import worst_estimate
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.channel import Channel
+from leastnoise.model.design_problem import DesignProblem
 from leastnoise.model.events import Approximate, Event, Pure
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 
 __all__ = ["DesignedMechanism"]
 
-_LEVEL = Fraction(19, 20)
-
 
 @dataclass(frozen=True, eq=False)
 class DesignedMechanism(Mechanism):
-    """The mechanism that a design ends with; made by `design`."""
+    """The mechanism that a linear program ends with; made by `design`.
+
+    Attributes:
+        law: The table.
+        problem: What it was made for: graph, privacy and loss.
+        lower_bound: What no private mechanism beats, by the dual of the program.
+        prove: Writes the design's certificate.
+    """
 
     name: ClassVar[str] = "designed mechanism"
-    proof: Proof
+    law: Channel
+    problem: DesignProblem
+    lower_bound: Fraction
+    prove: Callable[[], Certificate] = field(repr=False)
 
     @property
     def privacy(self) -> Event:
         """What one release costs."""
-        privacy = self._problem.privacy
+        privacy = self.problem.privacy
         return Pure(privacy.epsilon) if privacy.is_pure else Approximate(privacy.epsilon, privacy.delta)
-
-    @property
-    def law(self) -> Channel:
-        """The table."""
-        return self.proof.channel
 
     def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
         """Draw an output for the input `answer`, by its exact probabilities."""
@@ -62,28 +66,21 @@ class DesignedMechanism(Mechanism):
 
     def error(self) -> ErrorEstimate:
         """The expected loss at the input where it is largest, and a loss that 95 of 100 answers stay within."""
-        problem, matrix = self._problem, self.law.rationals()
-        losses = problem.loss_table.transposed().rows
-        means = [
-            sum((p * loss for p, loss in zip(row, costs, strict=True)), start=Fraction(0))
-            for row, costs in zip(matrix.rows, losses, strict=True)
-        ]
-        quantile = max(_quantile(row, costs) for row, costs in zip(matrix.rows, losses, strict=True))
-        worst = max(means)
-        return ErrorEstimate(problem.loss_name, Enclosure(worst, worst), {_LEVEL: quantile}, min(means) == worst)
+        losses = self.problem.loss_table.transposed().rows
+        laws = ([Enclosure(p, p) for p in row] for row in self.law.rationals().rows)
+        return worst_estimate(self.problem.loss_name, zip(laws, losses, strict=True))
 
     def why(self) -> Reason:
         """The linear program's dual: no private mechanism loses less than this bound."""
-        bound = self.proof.solution.lower_bound
         return Reason(
             "no private mechanism has a smaller loss than the bound that the dual of the linear program proves",
             "Aldà and Simon, On the optimality of the exponential mechanism, CSCML 2017, LP[1], and weak duality",
-            Enclosure(bound, bound),
+            Enclosure(self.lower_bound, self.lower_bound),
         )
 
     def certificate(self) -> Certificate:
         """Channel, loss, lower bound and multipliers."""
-        return self.proof.certificate
+        return self.prove()
 
     def __eq__(self, other: object) -> bool:
         """The same law, promised the same privacy."""
@@ -94,10 +91,6 @@ class DesignedMechanism(Mechanism):
     def __hash__(self) -> int:
         """Equal mechanisms have equal hashes."""
         return hash((self.law, self.privacy))
-
-    @property
-    def _problem(self) -> Problem:
-        return self.proof.solution.cells.problem
 
     @cached_property
     def _names(self) -> NDArray[Any]:
@@ -113,16 +106,6 @@ class DesignedMechanism(Mechanism):
         except UnknownLabel:
             pass
         raise UnknownLabel(
-            f"the answer is no input of this mechanism, which is made for {self._problem.graph.name}",
+            f"the answer is no input of this mechanism, which is made for {self.problem.graph.name}",
             fix="design a mechanism for all values that the query can take",
         )
-
-
-def _quantile(probabilities: tuple[Fraction, ...], losses: tuple[Fraction, ...]) -> Fraction:
-    """The least loss that is exceeded with at most one in twenty."""
-    reached = Fraction(0)
-    for loss, probability in sorted(zip(losses, probabilities, strict=True)):
-        reached += probability
-        if reached >= _LEVEL:
-            return loss
-    return max(losses)

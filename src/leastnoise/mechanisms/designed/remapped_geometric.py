@@ -2,6 +2,7 @@
 
 P(w | x) = Σ G(y | x) over the outputs y that are said as w, with G the truncated geometric channel for α = e^(−ε·gap).
 Saying it is post-processing, so it is as private as G: ε between neighbours, ε·d between any two nodes.
+Why it is optimal: docs/theory/optimal_path.md.
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from leastnoise.designer.problem import Problem
-from leastnoise.designer.theorems.estimates import LEVEL, worst_estimate
-from leastnoise.designer.theorems.line import Line
 from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.designed.worst_error import LEVEL, worst_estimate
 from leastnoise.mechanisms.numeric.truncated_geometric import TruncatedGeometric
 from leastnoise.model.certificate import Certificate
+from leastnoise.model.design_problem import DesignProblem
 from leastnoise.model.events import LaplaceNoise, Pure
+from leastnoise.model.graphs.line import Line
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 
 __all__ = ["RemappedGeometric"]
@@ -49,7 +50,7 @@ class RemappedGeometric(Mechanism):
     epsilon: Exact
     line: Line
     said: Mapping[int, Hashable] = field(repr=False)
-    problem: Problem = field(repr=False)
+    problem: DesignProblem = field(repr=False)
     reason: Reason = field(repr=False)
     prove: Callable[[], Certificate] = field(repr=False, compare=False)
 

@@ -3,6 +3,7 @@
 With j labels kept and γ = e^-ε: P(y | x) = 1/(1 + (j − 1)γ) for y = x and γ/(1 + (j − 1)γ) for each other y, if x is
 one of the j; 1/j for each of them if x is none. As γ/(1 + (j − 1)γ) ≤ 1/j ≤ 1/(1 + (j − 1)γ), no two labels differ by
 more than e^ε. The third law is randomized response on a label drawn at random, and this is how it is drawn.
+Why it is optimal: docs/theory/optimal_complete.md.
 """
 
 from __future__ import annotations
@@ -15,8 +16,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from leastnoise.designer.problem import Problem
-from leastnoise.designer.theorems.estimates import worst_estimate
 from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
@@ -25,7 +24,9 @@ from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.choice.answers import name_places
 from leastnoise.mechanisms.choice.randomized_response import RandomizedResponse
+from leastnoise.mechanisms.designed.worst_error import worst_estimate
 from leastnoise.model.certificate import Certificate
+from leastnoise.model.design_problem import DesignProblem
 from leastnoise.model.events import Pure
 from leastnoise.model.graphs import DatasetGraph
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
@@ -50,7 +51,7 @@ class LikeliestResponse(Mechanism):
     epsilon: Exact
     graph: DatasetGraph
     kept: tuple[Hashable, ...]
-    problem: Problem = field(repr=False)
+    problem: DesignProblem = field(repr=False)
     reason: Reason = field(repr=False)
     prove: Callable[[], Certificate] = field(repr=False, compare=False)
 
