@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from leastnoise.designer.linear.approximate import solve_square
 from leastnoise.designer.linear.cells import Column
-from leastnoise.designer.linear.flow import send
+from leastnoise.designer.linear.column_pricing import price, rays_of, send
 from leastnoise.designer.linear.powers import Powers
-from leastnoise.designer.linear.pricing import price
-from leastnoise.designer.linear.rays import rays_of
 from leastnoise.designer.linear.reduction import make_cells
-from leastnoise.designer.linear.refine import solve_square
 from leastnoise.designer.linear.solution import Solution
 from leastnoise.errors import PrecisionExhausted
 from leastnoise.exact import exp_enclosure, ln

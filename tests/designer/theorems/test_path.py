@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from leastnoise.checker import check
 from leastnoise.designer.theorems import recognise
-from leastnoise.designer.theorems.path import recognise_path
-from leastnoise.designer.theorems.path_proof import prove_path
+from leastnoise.designer.theorems.path import prove_path, recognise_path
 from leastnoise.designer.theorems.reading import best_reading
 from leastnoise.designer.theorems.uniform_count import uniform_count
 from leastnoise.errors import BadParameter
@@ -24,7 +23,7 @@ from leastnoise.model.graphs import complete, cycle, from_distance, from_edges, 
 from leastnoise.model.graphs.line import find_line
 from leastnoise.model.losses import absolute, from_function, from_matrix, squared, zero_one
 from leastnoise.model.priors import uniform
-from leastnoise.model.reader import expected_loss
+from leastnoise.model.remapping import expected_loss
 from support.optimum import least_loss
 from support.statistics import fits
 

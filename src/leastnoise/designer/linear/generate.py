@@ -17,10 +17,9 @@ from scipy.sparse import csc_array
 
 from leastnoise.designer.linear.cells import Cells
 from leastnoise.designer.linear.clock import Clock
+from leastnoise.designer.linear.column_pricing import Priced, first_rays, price, rays_of
 from leastnoise.designer.linear.highs import guess_optimum
 from leastnoise.designer.linear.master import Master, Mixture
-from leastnoise.designer.linear.pricing import Priced, price
-from leastnoise.designer.linear.rays import first_rays, rays_of
 from leastnoise.errors import PrecisionExhausted
 from leastnoise.model.graphs.aliases import IntArray
 

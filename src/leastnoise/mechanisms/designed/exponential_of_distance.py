@@ -30,7 +30,7 @@ from leastnoise.mechanisms.numeric.formulas import at_alpha, least_whole
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import Pure
 from leastnoise.model.graphs import DatasetGraph
-from leastnoise.model.graphs.boxes import Hamming
+from leastnoise.model.graphs.grids import Hamming
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 
 __all__ = ["ExponentialOfDistance", "mean_over_layers"]

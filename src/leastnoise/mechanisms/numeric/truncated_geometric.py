@@ -32,7 +32,7 @@ from leastnoise.model.losses import Loss, absolute
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 from leastnoise.model.priors import uniform
 from leastnoise.model.privacy import Privacy
-from leastnoise.model.reader import expected_loss
+from leastnoise.model.remapping import expected_loss
 
 __all__ = ["TruncatedGeometric"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from leastnoise.model.graphs import DatasetGraph
 from leastnoise.model.graphs.closed_form import ClosedForm
-from leastnoise.model.graphs.numbered import Path
+from leastnoise.model.graphs.path_cycle_complete import Path
 
 __all__ = ["Line", "find_line"]
 

@@ -15,7 +15,7 @@ from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.model.channel_files import Table, table_as_dict, table_from_dict, table_from_file, table_from_json
 from leastnoise.model.display import html_grid, text_table
 from leastnoise.model.labels import index_labels, read_labels, unknown_label
-from leastnoise.model.stochastic import Entries, FloatMatrix, check_sums, read_entries, read_table
+from leastnoise.model.probability_input import Entries, FloatMatrix, check_sums, read_entries, read_table
 
 __all__ = ["StochasticMatrix"]
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from leastnoise.composition.atoms import Atom, Worst
-from leastnoise.composition.parts import Parts
-from leastnoise.composition.sums import rational_above
+from leastnoise.composition.atomic_events import Atom, Worst
+from leastnoise.composition.exact_sums import rational_above
+from leastnoise.composition.normal_form import Parts
 from leastnoise.exact.numbers import Exact
 from leastnoise.model.events import BoundedRange, Concentrated, LaplaceNoise, Pure, RandomizedResponse
 
@@ -24,7 +24,7 @@ _Key = tuple[type, int, int, int]  # the kind of atom, its whole-number paramete
 def coarse(parts: Parts, most: int) -> Parts:
     """Parts that cost at least as much, with at most `most` distinct atoms if rounding to one digit achieves that.
 
-    >>> from leastnoise.composition.parts import parts_of
+    >>> from leastnoise.composition.normal_form import parts_of
     >>> many = parts_of([Pure(Fraction(1000 + i, 1000)) for i in range(100)])
     >>> few = coarse(many, 10)
     >>> len(few.atoms), many.epsilon < few.epsilon < many.epsilon * Fraction(101, 100)

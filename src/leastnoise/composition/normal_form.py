@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from leastnoise.composition.atoms import Atom, Worst, epsilon_of, rho_of
+from leastnoise.composition.atomic_events import Atom, Worst, epsilon_of, rho_of
+from leastnoise.composition.exact_sums import rational_above, sum_above
 from leastnoise.composition.group import group_delta_above
-from leastnoise.composition.sums import rational_above, sum_above
 from leastnoise.errors import UnknownEvent
 from leastnoise.exact.balls import Ball, of_fraction
 from leastnoise.exact.enclosures import enclose

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
 
-from leastnoise.composition.sums import rational_above, round_up
+from leastnoise.composition.exact_sums import rational_above, round_up
 from leastnoise.exact.enclosures import enclose
 from leastnoise.exact.numbers import Exact, ball_of
 from leastnoise.model.events import BoundedRange, Concentrated, Pure

@@ -17,7 +17,7 @@ from leastnoise.model.graphs.aliases import IntArray, Point
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.graphs.closed_form import TupleGraph
 from leastnoise.model.graphs.histograms import MOST_RECORDS, MOST_TYPES, moved
-from leastnoise.model.graphs.memory import require_memory
+from leastnoise.model.graphs.memory_limit import require_memory
 from leastnoise.model.graphs.sequences import LazyTuples
 
 __all__ = ["sorted_histograms"]
