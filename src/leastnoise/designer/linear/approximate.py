@@ -28,9 +28,9 @@ import numpy as np
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
-from leastnoise.designer.linear.cells import Cells
 from leastnoise.designer.linear.clock import Clock
-from leastnoise.designer.linear.highs import Guess, guess_optimum
+from leastnoise.designer.linear.highs import FloatGuess, guess_optimum
+from leastnoise.designer.linear.orbit_program import OrbitProgram
 from leastnoise.designer.linear.powers import Powers
 from leastnoise.designer.linear.solution import Solution, best_constant
 from leastnoise.exact.matrices import RationalMatrix
@@ -57,7 +57,7 @@ class _Program:
     equations: int
 
 
-def solve_approximate(cells: Cells, clock: Clock) -> Solution:
+def solve_approximate(cells: OrbitProgram, clock: Clock) -> Solution:
     """The least loss of an (ε, δ)-private channel, proven up to a gap."""
     powers = Powers(cells.problem.privacy.epsilon * cells.unit)
     lengths = cells.lengths.tolist()
@@ -74,7 +74,7 @@ def solve_approximate(cells: Cells, clock: Clock) -> Solution:
     return _with_multipliers(cells, values, _dual(outer, guess))
 
 
-def _program(cells: Cells, factors: Sequence[Fraction]) -> _Program:
+def _program(cells: OrbitProgram, factors: Sequence[Fraction]) -> _Program:
     rows, arcs, kinds, count = len(cells.row_sizes), len(cells.tails), len(cells.edge_kinds), cells.count
     one = Fraction(1)
     entries: list[Entry] = [(r, o, Fraction(k)) for o, (r, k) in enumerate(_rows_and_outputs(cells))]
@@ -93,11 +93,11 @@ def _program(cells: Cells, factors: Sequence[Fraction]) -> _Program:
     return _Program([*([Fraction(0)] * t), one], entries, right + [Fraction(0)] * rows, rows)
 
 
-def _rows_and_outputs(cells: Cells) -> list[tuple[int, int]]:
+def _rows_and_outputs(cells: OrbitProgram) -> list[tuple[int, int]]:
     return list(zip(cells.row_of.tolist(), cells.outputs_of.tolist(), strict=True))
 
 
-def _guess(program: _Program, clock: Clock) -> Guess | None:
+def _guess(program: _Program, clock: Clock) -> FloatGuess | None:
     rows, columns, values = zip(*program.entries, strict=True)
     shape = (len(program.right), len(program.cost))
     right = np.array(program.right, dtype=np.float64)
@@ -112,7 +112,7 @@ def _guess(program: _Program, clock: Clock) -> Guess | None:
     )
 
 
-def _primal(program: _Program, guess: Guess) -> list[Fraction]:
+def _primal(program: _Program, guess: FloatGuess) -> list[Fraction]:
     """The point of the solver's basis: tight rows hold with equality, unknowns outside the basis are zero."""
     basic, tight = np.flatnonzero(guess.basic).tolist(), np.flatnonzero(guess.tight).tolist()
     point = [Fraction(x) for x in np.maximum(guess.point, 0).tolist()]
@@ -128,7 +128,7 @@ def _primal(program: _Program, guess: Guess) -> list[Fraction]:
     return point
 
 
-def _dual(program: _Program, guess: Guess) -> list[Fraction]:
+def _dual(program: _Program, guess: FloatGuess) -> list[Fraction]:
     """The prices of the solver's basis: they pay for basic unknowns exactly, and rows that are not tight are free."""
     basic, tight = np.flatnonzero(guess.basic).tolist(), np.flatnonzero(guess.tight).tolist()
     prices = [Fraction(price) for price in guess.prices.tolist()]
@@ -153,7 +153,7 @@ def _restricted(entries: Sequence[Entry], rows: Sequence[int], columns: Sequence
     ]
 
 
-def _repaired(cells: Cells, values: Sequence[Fraction], powers: Powers) -> list[Fraction]:
+def _repaired(cells: OrbitProgram, values: Sequence[Fraction], powers: Powers) -> list[Fraction]:
     """Rows that sum to exactly one, and no edge's excess above δ."""
     whole = list(values)
     missing = [Fraction(1)] * len(cells.row_sizes)
@@ -174,7 +174,7 @@ def _repaired(cells: Cells, values: Sequence[Fraction], powers: Powers) -> list[
     return [(1 - share) * value + share * other for value, other in zip(whole, best_constant(cells), strict=True)]
 
 
-def _with_multipliers(cells: Cells, values: list[Fraction], prices: Sequence[Fraction]) -> Solution:
+def _with_multipliers(cells: OrbitProgram, values: list[Fraction], prices: Sequence[Fraction]) -> Solution:
     """Prices of arcs and kinds, which are at most zero, as shares of arcs and rates of single edges."""
     rows, arcs, kinds = len(cells.row_sizes), len(cells.tails), len(cells.edge_kinds)
     flows = [max(Fraction(0), -price) for price in prices[rows : rows + arcs]]
@@ -188,7 +188,7 @@ def _with_multipliers(cells: Cells, values: list[Fraction], prices: Sequence[Fra
     return Solution(cells, values, _row_weights(cells, prices[rows + arcs + kinds :]), shares, rates)
 
 
-def _row_weights(cells: Cells, prices: Sequence[Fraction]) -> tuple[Fraction, ...]:
+def _row_weights(cells: OrbitProgram, prices: Sequence[Fraction]) -> tuple[Fraction, ...]:
     """The prior, or for "worst" the prices of the losses, made to sum to one."""
     weights = [max(Fraction(0), -price) for price in prices]
     total = sum(weights)

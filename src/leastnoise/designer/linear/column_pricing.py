@@ -27,11 +27,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.designer.linear.cells import Column
+from leastnoise.designer.linear.orbit_program import OutputOrbit
 from leastnoise.designer.linear.powers import Powers
 from leastnoise.model.graphs.aliases import IntArray
 
-__all__ = ["Priced", "first_rays", "price", "rays_of", "send"]
+__all__ = ["Priced", "first_rays", "price", "rays_of", "route_flow"]
 
 Arcs = Sequence[tuple[int, int]]
 Step = tuple[int, int, bool]  # arc, the node it leads to, whether it is taken along its direction
@@ -58,7 +58,7 @@ class Priced(NamedTuple):
     flows: list[int]
 
 
-def price(column: Column, gains: Sequence[int], start: IntArray, powers: Powers) -> Priced:
+def price(column: OutputOrbit, gains: Sequence[int], start: IntArray, powers: Powers) -> Priced:
     """Minimise Σ gains·q over the private columns q with q = 1 at home, beginning at the potentials `start`."""
     potentials = start.copy()
     while True:
@@ -69,7 +69,7 @@ def price(column: Column, gains: Sequence[int], start: IntArray, powers: Powers)
         supplies[column.home] += value
         arcs = np.flatnonzero(potentials[column.tails] - potentials[column.heads] == column.lengths)
         pairs = list(zip(column.tails[arcs].tolist(), column.heads[arcs].tolist(), strict=True))
-        flows, stuck = send(supplies, pairs)
+        flows, stuck = route_flow(supplies, pairs)
         if not stuck:
             return Priced(potentials, weights, value, arcs, flows)
         inside = np.zeros(len(potentials), dtype=bool)
@@ -79,12 +79,12 @@ def price(column: Column, gains: Sequence[int], start: IntArray, powers: Powers)
         potentials[inside] += slack[leaving].min()  # if the home is inside: the same as lowering all others
 
 
-def first_rays(column: Column) -> list[IntArray]:
+def first_rays(column: OutputOrbit) -> list[IntArray]:
     """Two columns that are always worth having: β^−d around the home, and the constant."""
     return [-column.distances[column.home], np.zeros(len(column.cells), dtype=np.int64)]
 
 
-def rays_of(column: Column, values: NDArray[np.float64], powers: Powers) -> list[IntArray]:
+def rays_of(column: OutputOrbit, values: NDArray[np.float64], powers: Powers) -> list[IntArray]:
     """The potentials that a solver's column is made of; a guess, but private whatever the solver said."""
     away = column.distances[column.home]
     if not values.max() > 0:
@@ -101,13 +101,13 @@ def rays_of(column: Column, values: NDArray[np.float64], powers: Powers) -> list
     return [_closed(column, lower + (parts >= step)) for step in steps]
 
 
-def _closed(column: Column, potentials: IntArray) -> IntArray:
+def _closed(column: OutputOrbit, potentials: IntArray) -> IntArray:
     closed: IntArray = (potentials - column.distances).max(axis=1)
     closed -= closed.max()
     return closed
 
 
-def send(supplies: Sequence[int], arcs: Arcs) -> tuple[list[int], set[int]]:
+def route_flow(supplies: Sequence[int], arcs: Arcs) -> tuple[list[int], set[int]]:
     """Move supplies (above zero) to demands (below zero) along arcs that carry any amount.
 
     Dinic's algorithm on whole numbers of any size: nothing is rounded, and it ends.
@@ -120,9 +120,9 @@ def send(supplies: Sequence[int], arcs: Arcs) -> tuple[list[int], set[int]]:
         The amount on each arc, and the nodes that supplies which found no way can still reach. There are none if and
         only if all was delivered. Otherwise no arc leaves that set, and its supplies sum to more than zero.
 
-    >>> send([3, -1, -2], [(0, 1), (1, 2)])
+    >>> route_flow([3, -1, -2], [(0, 1), (1, 2)])
     ([3, 2], set())
-    >>> send([-2, 3, -1], [(1, 2)])
+    >>> route_flow([-2, 3, -1], [(1, 2)])
     ([1], {1, 2})
     """
     left = list(supplies)

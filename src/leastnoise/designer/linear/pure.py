@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from leastnoise.designer.linear.cells import Cells
 from leastnoise.designer.linear.clock import Clock
-from leastnoise.designer.linear.generate import Prices, generate, price_all
-from leastnoise.designer.linear.master import Master, Mixture, Ray
+from leastnoise.designer.linear.generate_columns import Prices, generate_columns, price_all
+from leastnoise.designer.linear.orbit_program import OrbitProgram
 from leastnoise.designer.linear.powers import Powers
+from leastnoise.designer.linear.restricted_master import Mixture, Ray, RestrictedMaster
 from leastnoise.designer.linear.solution import Solution, best_constant
 from leastnoise.exact.enclosures import exp_below
 from leastnoise.exact.matrices import RationalMatrix
@@ -30,10 +30,10 @@ _MOST_IRRATIONAL_ROWS = 24  # numbers are longer there
 _GOOD = Fraction(1, 10**12)
 
 
-def solve_pure(cells: Cells, clock: Clock) -> Solution:
+def solve_pure(cells: OrbitProgram, clock: Clock) -> Solution:
     """The least loss of an ε-private channel, proven up to a gap, or the best within the time limit."""
-    master = Master(cells, Powers(cells.problem.privacy.epsilon * cells.unit))
-    mixture, prices = generate(master, clock)
+    master = RestrictedMaster(cells, Powers(cells.problem.privacy.epsilon * cells.unit))
+    mixture, prices = generate_columns(master, clock)
     known = zip(master.rays, mixture.weights.tolist(), strict=False)  # a ray that came last may not be mixed in yet
     weights = {ray: Fraction(weight) for ray, weight in known if weight > 0}
     is_rational = master.powers.base is not None
@@ -52,13 +52,13 @@ def _is_good(solution: Solution) -> bool:
     return solution.gap <= _GOOD * abs(solution.loss)
 
 
-def _solution(master: Master, weights: dict[Ray, Fraction], prices: Prices) -> Solution:
+def _solution(master: RestrictedMaster, weights: dict[Ray, Fraction], prices: Prices) -> Solution:
     """What weights of the rays and prices of the rows amount to, made exactly feasible."""
     cells = master.cells
     return Solution(cells, _whole_rows(cells, _values(master, weights)), prices.prior, _shares(cells, prices))
 
 
-def _values(master: Master, weights: dict[Ray, Fraction]) -> list[Fraction]:
+def _values(master: RestrictedMaster, weights: dict[Ray, Fraction]) -> list[Fraction]:
     """The cells of a mixture, z = Σ μ·β^f."""
     values = [Fraction(0)] * master.cells.count
     for (column, potentials), weight in weights.items():
@@ -67,7 +67,7 @@ def _values(master: Master, weights: dict[Ray, Fraction]) -> list[Fraction]:
     return values
 
 
-def _whole_rows(cells: Cells, values: Sequence[Fraction]) -> list[Fraction]:
+def _whole_rows(cells: OrbitProgram, values: Sequence[Fraction]) -> list[Fraction]:
     """Make rows that sum to nearly one sum to exactly one, at no cost in privacy.
 
     With sums within τ of one take (1 − η)·z and give a constant answer the rest of each row, m = 1 − (1 − η)·sum. That
@@ -90,7 +90,7 @@ def _whole_rows(cells: Cells, values: Sequence[Fraction]) -> list[Fraction]:
     return [(1 - share) * z + rest[row] * other for z, row, other in zip(values, rows, constant, strict=True)]
 
 
-def _shares(cells: Cells, prices: Prices) -> dict[int, Fraction]:
+def _shares(cells: OrbitProgram, prices: Prices) -> dict[int, Fraction]:
     """The multiplier of each triple, u = w/(weight of the tail), spread over the triples of its arc."""
     shares = {}
     for column, priced in zip(cells.columns, prices.priced, strict=True):
@@ -103,7 +103,7 @@ def _shares(cells: Cells, prices: Prices) -> dict[int, Fraction]:
 
 
 def exact_rounds(
-    master: Master, mixture: Mixture, prices: Prices, clock: Clock
+    master: RestrictedMaster, mixture: Mixture, prices: Prices, clock: Clock
 ) -> Iterator[tuple[dict[Ray, Fraction], Prices]]:
     """Weights of the rays and prices of the rows, better from round to round.
 
@@ -132,7 +132,7 @@ def exact_rounds(
         found = _solve_program(master, mixture, sorted(wanted))
 
 
-def _split(master: Master, prices: Sequence[Fraction]) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+def _split(master: RestrictedMaster, prices: Sequence[Fraction]) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
     """The weights of the rows, and their prices; for "worst" the weights are the prices of the losses.
 
     Those sum to less than one where the worst loss is 0; what is missing may go to any row, losses are no less than 0.
@@ -145,7 +145,7 @@ def _split(master: Master, prices: Sequence[Fraction]) -> tuple[tuple[Fraction, 
     return tuple(weights), tuple(prices[:size])
 
 
-def _solve_basis(master: Master, mixture: Mixture) -> tuple[dict[Ray, Fraction], list[Fraction]] | None:
+def _solve_basis(master: RestrictedMaster, mixture: Mixture) -> tuple[dict[Ray, Fraction], list[Fraction]] | None:
     """Weights and prices of the basis that the solver ended with; None if it is none, or not feasible."""
     many = len(mixture.weights)
     rays = [master.rays[place] for place in mixture.basic if place < many]
@@ -163,7 +163,7 @@ def _solve_basis(master: Master, mixture: Mixture) -> tuple[dict[Ray, Fraction],
 
 
 def _solve_program(
-    master: Master, mixture: Mixture, chosen: Sequence[int]
+    master: RestrictedMaster, mixture: Mixture, chosen: Sequence[int]
 ) -> tuple[dict[Ray, Fraction], list[Fraction]] | None:
     """The exact optimum over some of the columns."""
     cost, matrix, right = master.exact_program([master.rays[place] for place in chosen])

@@ -16,7 +16,7 @@ from math import gcd, lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.designer.linear.cells import Cells, codes_of
+from leastnoise.designer.linear.orbit_program import OrbitProgram, codes_of
 from leastnoise.errors import TooLarge
 from leastnoise.model.design_problem import DesignProblem
 from leastnoise.model.graphs import symmetry
@@ -29,7 +29,7 @@ _MOST_CONSTRAINTS = 4_000_000
 _LONGEST = 1 << 45  # a sum of many lengths must still be an exact double
 
 
-def make_cells(problem: DesignProblem, *, reduce: bool = True) -> Cells:
+def make_cells(problem: DesignProblem, *, reduce: bool = True) -> OrbitProgram:
     """The program of a problem, over orbits or (with `reduce=False`) over single pairs.
 
     Raises:
@@ -70,7 +70,7 @@ def make_cells(problem: DesignProblem, *, reduce: bool = True) -> Cells:
     if problem.privacy.is_pure:  # of two bounds between the same cells only the tighter, shorter one matters
         tightest = np.unique(tails * count + heads, return_index=True)[1]
         tails, heads, lengths, triples = tails[tightest], heads[tightest], lengths[tightest], triples[tightest]
-    return Cells(
+    return OrbitProgram(
         problem,
         len(moves) > 0,
         cell_of,

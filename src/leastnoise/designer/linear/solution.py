@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from leastnoise.designer.linear.cells import Cells
+from leastnoise.designer.linear.orbit_program import OrbitProgram
 from leastnoise.designer.linear.powers import Powers
 from leastnoise.errors import PrecisionExhausted
 
@@ -35,7 +35,7 @@ class Solution:
         rates: For δ > 0 the rate of each kind of edge, in the order of `cells.edge_kinds`; None for δ = 0.
     """
 
-    cells: Cells
+    cells: OrbitProgram
     values: Sequence[Fraction]
     prior: tuple[Fraction, ...]
     shares: Mapping[int, Fraction]
@@ -135,7 +135,7 @@ class Solution:
         )
 
 
-def best_constant(cells: Cells) -> list[Fraction]:
+def best_constant(cells: OrbitProgram) -> list[Fraction]:
     """The value of each cell if every input is answered by the outputs of the column that costs least."""
     losses = np.array(cells.losses, dtype=np.float64) * cells.outputs_of
     weights = np.array(cells.prior, dtype=np.float64)

@@ -20,7 +20,7 @@ from fractions import Fraction
 from functools import partial
 
 from leastnoise.designer.result import Design
-from leastnoise.designer.theorems.reading import Reading, best_reading
+from leastnoise.designer.theorems.best_remap import Remapping, best_reading
 from leastnoise.designer.theorems.uniform_count import uniform_count
 from leastnoise.errors import BadParameter
 from leastnoise.exact.enclosures import Enclosure
@@ -123,7 +123,7 @@ def _prior(problem: DesignProblem, line: Line) -> list[Fraction]:
     return [problem.weights[node] for node in line.order]
 
 
-def _said(problem: DesignProblem, reading: Reading) -> dict[int, Hashable]:
+def _said(problem: DesignProblem, reading: Remapping) -> dict[int, Hashable]:
     return {place: problem.answers[guess] for place, guess in enumerate(reading.guesses)}
 
 
@@ -135,7 +135,7 @@ def _appeal(rate: Exact, size: int) -> Certificate:
     return TheoremCertificate("truncated-geometric", path(size), Privacy(rate), channel)
 
 
-def _proof(problem: DesignProblem, line: Line, reading: Reading) -> Certificate:
+def _proof(problem: DesignProblem, line: Line, reading: Remapping) -> Certificate:
     """The dual solution; for a legal loss there always is one, and the theorem says the same."""
     return prove_path(problem, line, reading) or _appeal(problem.privacy.epsilon * line.gap, len(line.order))
 
@@ -160,7 +160,7 @@ def _design(
     return Design(problem, mechanism, loss, loss, Fraction(0), reason, "theorem", channel, prove)
 
 
-def prove_path(problem: DesignProblem, line: Line, reading: Reading) -> OptimalityCertificate | None:
+def prove_path(problem: DesignProblem, line: Line, reading: Remapping) -> OptimalityCertificate | None:
     """The certificate, with a gap of zero; None if the mechanism is not optimal for this loss, or e^ε irrational."""
     growth = exact_exp(problem.privacy.epsilon * line.gap)
     if growth is None:
@@ -191,7 +191,7 @@ def prove_path(problem: DesignProblem, line: Line, reading: Reading) -> Optimali
     )
 
 
-def _channel(problem: DesignProblem, line: Line, reading: Reading) -> Channel:
+def _channel(problem: DesignProblem, line: Line, reading: Remapping) -> Channel:
     """The truncated geometric channel with each output replaced by its guess."""
     places = range(len(line.order))
     answers = range(len(problem.answers))
@@ -202,7 +202,9 @@ def _channel(problem: DesignProblem, line: Line, reading: Reading) -> Channel:
     return said.select({label: rows[label] for label in problem.graph.nodes})
 
 
-def _potentials(reading: Reading, table: RationalMatrix, prior: Sequence[Fraction], alpha: Fraction) -> list[Fraction]:
+def _potentials(
+    reading: Remapping, table: RationalMatrix, prior: Sequence[Fraction], alpha: Fraction
+) -> list[Fraction]:
     """u: the kernel α^|x − y| has a tridiagonal inverse."""
     last, square = len(prior) - 1, alpha * alpha
     factors = [1 / (1 + alpha) if y in (0, last) else (1 - alpha) / (1 + alpha) for y in range(last + 1)]

@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from leastnoise.designer.linear.cells import Cells
-from leastnoise.designer.linear.highs import Guess, guess_optimum
+from leastnoise.designer.linear.highs import FloatGuess, guess_optimum
+from leastnoise.designer.linear.orbit_program import OrbitProgram
 from leastnoise.designer.linear.powers import Powers
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.model.graphs.aliases import IntArray
 
-__all__ = ["Master", "Mixture", "Ray"]
+__all__ = ["Mixture", "Ray", "RestrictedMaster"]
 
 Ray = tuple[int, tuple[int, ...]]  # the column, and its potentials
 Floats = NDArray[np.float64]
@@ -44,10 +44,10 @@ class Mixture:
 
 
 @dataclass
-class Master:
+class RestrictedMaster:
     """The columns found so far, and the best mixture of them."""
 
-    cells: Cells
+    cells: OrbitProgram
     powers: Powers
     rays: list[Ray] = field(default_factory=list)
     _places: dict[Ray, int] = field(default_factory=dict)
@@ -148,7 +148,7 @@ class Master:
         return losses, masses
 
 
-def _polished(guess: Guess, cost: Floats, matrix: Floats, right: Floats) -> tuple[Floats, Floats]:
+def _polished(guess: FloatGuess, cost: Floats, matrix: Floats, right: Floats) -> tuple[Floats, Floats]:
     """Point and prices of the solver's basis to the last digits of a double, where a solver stops at its tolerance."""
     basis = matrix[:, guess.basic]
     if basis.shape[0] != basis.shape[1]:

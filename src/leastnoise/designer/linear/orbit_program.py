@@ -25,11 +25,11 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from leastnoise.model.design_problem import DesignProblem
 from leastnoise.model.graphs.aliases import IntArray
 
-__all__ = ["Cells", "Column", "EdgeKind", "codes_of"]
+__all__ = ["EdgeKind", "OrbitProgram", "OutputOrbit", "codes_of"]
 
 
 @dataclass(frozen=True)
-class Column:
+class OutputOrbit:
     """The cells of one orbit of outputs, numbered from zero, with the arcs among them.
 
     Attributes:
@@ -64,7 +64,7 @@ class EdgeKind(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Cells:
+class OrbitProgram:
     """The program; arrays over cells, rows (orbits of inputs) or arcs.
 
     Attributes:
@@ -121,7 +121,7 @@ class Cells:
         return [prior[r] * k * loss for r, k, loss in zip(rows, outputs, self.losses, strict=True)]
 
     @cached_property
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[OutputOrbit, ...]:
         """The columns."""
         shape = (self.count, self.count)
         joins = csr_array((np.ones(len(self.tails)), (self.tails, self.heads)), shape=shape)
@@ -133,7 +133,7 @@ class Cells:
         places = np.empty(self.count, dtype=np.int64)
         for cells in by_cell:
             places[cells] = np.arange(len(cells))
-        made: list[Column] = []
+        made: list[OutputOrbit] = []
         for cells, arcs in zip(by_cell, by_arc, strict=True):
             # Without symmetries every column is a copy of the graph, and one table of distances serves them all.
             known = made[0].distances if made and not self.is_reduced else None
@@ -176,13 +176,13 @@ class Cells:
         known = {kind.arcs: number for number, kind in enumerate(self.edge_kinds)}
         return [known[profile] for profile in _profiles(arcs)]
 
-    def _column(self, cells: IntArray, arcs: IntArray, places: IntArray, distances: IntArray | None) -> Column:
+    def _column(self, cells: IntArray, arcs: IntArray, places: IntArray, distances: IntArray | None) -> OutputOrbit:
         tails, heads, lengths = places[self.tails[arcs]], places[self.heads[arcs]], self.lengths[arcs]
         if distances is None:
             ways = csr_array((lengths, (tails, heads)), shape=(len(cells), len(cells)))
             distances = dijkstra(ways).astype(np.int64)
         losses = [self.losses[cell] for cell in cells.tolist()]
-        return Column(cells, arcs, tails, heads, lengths, distances, home=losses.index(min(losses)))
+        return OutputOrbit(cells, arcs, tails, heads, lengths, distances, home=losses.index(min(losses)))
 
 
 def codes_of(tails: IntArray, heads: IntArray, lengths: IntArray, count: int, known: IntArray) -> IntArray:

@@ -15,15 +15,15 @@ from math import frexp, lcm
 import numpy as np
 from scipy.sparse import csc_array
 
-from leastnoise.designer.linear.cells import Cells
 from leastnoise.designer.linear.clock import Clock
 from leastnoise.designer.linear.column_pricing import Priced, first_rays, price, rays_of
 from leastnoise.designer.linear.highs import guess_optimum
-from leastnoise.designer.linear.master import Master, Mixture
+from leastnoise.designer.linear.orbit_program import OrbitProgram
+from leastnoise.designer.linear.restricted_master import Mixture, RestrictedMaster
 from leastnoise.errors import PrecisionExhausted
 from leastnoise.model.graphs.aliases import IntArray
 
-__all__ = ["Prices", "generate", "price_all"]
+__all__ = ["Prices", "generate_columns", "price_all"]
 
 _NEGLIGIBLE = 1e-13  # of the loss: what a double's prices can still tell from zero
 _COARSE = 1e-3
@@ -55,7 +55,7 @@ class Prices:
 
 
 def price_all(
-    master: Master, prior: tuple[Fraction, ...], rows: tuple[Fraction, ...], starts: Sequence[IntArray]
+    master: RestrictedMaster, prior: tuple[Fraction, ...], rows: tuple[Fraction, ...], starts: Sequence[IntArray]
 ) -> Prices:
     """The best column of each orbit of outputs for given prices, g_o = c_o − v_r·k_o."""
     cells = master.cells
@@ -70,7 +70,7 @@ def price_all(
     return Prices(prior, rows, priced, scale)
 
 
-def generate(master: Master, clock: Clock) -> tuple[Mixture, Prices]:
+def generate_columns(master: RestrictedMaster, clock: Clock) -> tuple[Mixture, Prices]:
     """Add columns until none is missing that doubles can see, or the time is up.
 
     Often the first columns are nearly enough. Where they are not, a solver's answer to the whole program is asked for.
@@ -111,7 +111,7 @@ def generate(master: Master, clock: Clock) -> tuple[Mixture, Prices]:
     return mixture, prices
 
 
-def _rational_prices(cells: Cells, mixture: Mixture) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+def _rational_prices(cells: OrbitProgram, mixture: Mixture) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
     """Weights and prices of the rows; for "worst" the weights are the prices of the losses, made to sum to one."""
     size = len(cells.row_sizes)
     rows = _rationals(mixture.prices[:size].tolist())
@@ -128,7 +128,7 @@ def _rationals(numbers: list[float]) -> tuple[Fraction, ...]:
     return tuple(round(Fraction(number) * scale) / scale for number in numbers)
 
 
-def _heaviest(master: Master, mixture: Mixture) -> list[IntArray]:
+def _heaviest(master: RestrictedMaster, mixture: Mixture) -> list[IntArray]:
     """For each orbit of outputs the column that weighs most in the mixture."""
     best = dict.fromkeys(range(len(master.cells.columns)), 0)
     for place in np.argsort(mixture.weights, kind="stable").tolist():
@@ -136,7 +136,7 @@ def _heaviest(master: Master, mixture: Mixture) -> list[IntArray]:
     return [np.array(master.rays[place][1]) for place in best.values()]
 
 
-def _add_guesses(master: Master, clock: Clock) -> None:
+def _add_guesses(master: RestrictedMaster, clock: Clock) -> None:
     """Add what a solver's answer to the program over cells is made of.
 
     Its unknowns are z·2^k with 2^-k near β^−(distance to home), which keeps them within the range of doubles.

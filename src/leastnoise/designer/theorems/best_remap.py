@@ -14,12 +14,12 @@ from leastnoise.exact.enclosures import Enclosure, exp_enclosure
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.numbers import Exact
 
-__all__ = ["Reading", "best_reading"]
+__all__ = ["Remapping", "best_reading"]
 
 _BITS = 256
 
 
-class Reading(NamedTuple):
+class Remapping(NamedTuple):
     """The guess for each output, by its row of the table, what it costs at least and at most, and the total."""
 
     guesses: tuple[int, ...]
@@ -27,7 +27,7 @@ class Reading(NamedTuple):
     loss: Enclosure
 
 
-def best_reading(rate: Exact, table: RationalMatrix, prior: Sequence[Fraction]) -> Reading:
+def best_reading(rate: Exact, table: RationalMatrix, prior: Sequence[Fraction]) -> Remapping:
     """The best guess for each output of the truncated geometric channel with α = e^-rate.
 
     Args:
@@ -52,7 +52,7 @@ def best_reading(rate: Exact, table: RationalMatrix, prior: Sequence[Fraction]) 
     )
     base = sum((low * weight for low, weight in zip(least, prior, strict=True)), start=Fraction(0))
     lower, upper = (sum((getattr(cost, end) for cost in costs), start=base) for end in ("lower", "upper"))
-    return Reading(tuple(w for _, w in best), costs, Enclosure(lower, upper))
+    return Remapping(tuple(w for _, w in best), costs, Enclosure(lower, upper))
 
 
 def _excess(columns: RationalMatrix, least: Sequence[Fraction]) -> RationalMatrix:
