@@ -25,8 +25,9 @@ def fits(samples, cdf, low, high):
         merged_cells[-1] += expected
         merged_observed[-1] += seen
     if len(merged_cells) > 1 and merged_cells[-1] < _LEAST_EXPECTED:
-        merged_cells[-2] += merged_cells.pop()
-        merged_observed[-2] += merged_observed.pop()
+        rare, seen_rare = merged_cells.pop(), merged_observed.pop()
+        merged_cells[-1] += rare
+        merged_observed[-1] += seen_rare
     expected, seen = np.array(merged_cells), np.array(merged_observed)
     assert len(expected) > 1, "one cell alone tests nothing"
     statistic = ((seen - expected) ** 2 / expected).sum()
