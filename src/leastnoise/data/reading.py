@@ -27,11 +27,13 @@ class Reading:
         dialect: The engine's words.
         columns: The columns by name.
         source: The table's name in the engine, quoted.
+        empty: See none of its rows.
     """
 
     dialect: Dialect
     columns: Mapping[str, Column]
     source: str
+    empty: bool = False
 
     def column(self, name: str, *, numeric: bool = False) -> Column:
         """A usable column.
@@ -76,7 +78,8 @@ class Reading:
             conditions.append(f"NOT {dialect.missing(dialect.quote(unit), self.column(unit))}")
             given.append(f"{self._unit(self.column(unit))} AS unit")
         plain = [f"{dialect.plain(self.column(name))} AS {dialect.quote(name)}" for name in sorted(names)]
-        base = select(", ".join(plain) or "1 AS one", sql(f"TABLE {self.source}"), "native")
+        nobody = "WHERE 1 = 0" if self.empty else ""
+        base = select(", ".join(plain) or "1 AS one", sql(f"TABLE {self.source}"), "native", nobody)
         if conditions:
             base = select("*", base, "plain", "WHERE " + join(" AND ", conditions))
         hints = "".join(dialect.small.format(alias) for alias in joined)
