@@ -19,6 +19,8 @@ __all__ = [
     "BadSource",
     "BudgetChanged",
     "BudgetExceeded",
+    "Closed",
+    "DatasetSuspended",
     "EngineFailure",
     "ForeignProcess",
     "InfiniteGraph",
@@ -149,6 +151,14 @@ class BudgetChanged(LeastNoiseError, ValueError):
 
 class BudgetExceeded(LeastNoiseError, PermissionError):
     """A debit would exceed a budget; nothing was spent, and the text says what would fit."""
+
+
+class Closed(LeastNoiseError, RuntimeError):
+    """A table or dataset was closed; nothing was asked of it and nothing was spent."""
+
+
+class DatasetSuspended(LeastNoiseError, PermissionError):
+    """Failures or interruptions must be cleared by whoever keeps the ledger; nothing was spent."""
 
 
 class ForeignProcess(LeastNoiseError, RuntimeError):

@@ -9,23 +9,21 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from leastnoise.composition import Limits
 from leastnoise.data import Contribution, Table, open_table
 from leastnoise.errors import BadParameter, BudgetChanged, LedgerMissing, LedgerUnavailable, UncoveredDebit
 from leastnoise.exact.parameters import NumberLike, read_integer
-from leastnoise.ledger import Ledger, Scope
+from leastnoise.ledger import Ledger, Opening
 from leastnoise.ledger.record import read_name
 from leastnoise.ledger.store import Store
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.axes import require_column
-from leastnoise.release.dataset import Dataset
+from leastnoise.release.dataset import Dataset, granted_budget
 
 __all__ = ["open"]
 
 Budget = NumberLike | tuple[NumberLike, NumberLike] | Privacy | None
 Place = str | Path | Store | Ledger | None
 
-_UNIT = "privacy unit: "
 _DEFAULT_LEDGER = "leastnoise.ledger"
 _ANYONE = "anyone"
 
@@ -50,8 +48,9 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     Args:
         source: Parquet, CSV or Arrow files, a DuckDB file, "postgresql://…", a Spark or data frame, or a `Table`.
         privacy_unit: The column that says whose a row is; None protects single rows.
-        budget: What all questions together may cost: ε, or (ε, δ), or a `Privacy`. Granted when the dataset is opened
-            for the first time; later it may be left out, and another one is refused.
+        budget: What all questions together may cost: ε, or (ε, δ), or a `Privacy`. Opening grants nothing: the first
+            question that is admitted fixes the budget and the privacy unit for good. Later the budget may be left out,
+            and another one is refused.
         table: Which table, where the source has several.
         ledger: Where the budget is kept: a file, "postgresql://…", or a `Ledger`; $LEASTNOISE_LEDGER or
             ./leastnoise.ledger if left out. A file is made on first use when a budget is given.
@@ -89,7 +88,8 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
         contribution = read_contribution(opened, privacy_unit, groups_per_unit, rows_per_unit)
         dataset_name = read_name(opened.name if name is None else name, "name")
         who = read_name(analyst or os.environ.get("LEASTNOISE_ANALYST") or _ANYONE, "analyst")
-        kept = _open_account(ledger, dataset_name, wanted, contribution.privacy_unit)
+        opening = Opening(wanted, contribution.privacy_unit)
+        kept = _open_account(ledger, dataset_name, opening)
     except BaseException:
         if opened is not source:
             opened.close()
@@ -101,6 +101,7 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
         analyst=who,
         purpose=purpose,
         contribution=contribution,
+        opening=opening,
         owns_table=opened is not source,
         owns_ledger=kept is not ledger,
     )
@@ -133,20 +134,22 @@ def _read_budget(budget: Budget) -> Privacy | None:
     return Privacy(budget)
 
 
-def _open_account(place: Place, dataset: str, wanted: Privacy | None, unit: str | None) -> Ledger:
-    """The ledger, with a budget for the dataset; only one process at a time makes a ledger or grants a budget."""
+def _open_account(place: Place, dataset: str, opening: Opening) -> Ledger:
+    """The ledger; a file is made where there is none and a budget is given. It grants nothing.
+
+    Only one process at a time makes a ledger.
+    """
     if isinstance(place, Ledger):
-        _settle_budget(place, dataset, wanted)
-        _settle_unit(place, dataset, unit)
+        _require_unchanged(place, dataset, opening)
         return place
     where = place or os.environ.get("LEASTNOISE_LEDGER") or _DEFAULT_LEDGER
     file = Path(where) if isinstance(where, Path) or (isinstance(where, str) and "://" not in where) else None
-    with _alone(file) if file is not None and wanted is not None else nullcontext():
-        ledger = Ledger.create(file) if file is not None and wanted is not None and not file.exists() else None
+    may_make = file is not None and opening.budget is not None
+    with _alone(file) if file is not None and may_make else nullcontext():
+        ledger = Ledger.create(file) if file is not None and may_make and not file.exists() else None
         try:
             ledger = ledger or _open_ledger(where, file)
-            _settle_budget(ledger, dataset, wanted)
-            _settle_unit(ledger, dataset, unit)
+            _require_unchanged(ledger, dataset, opening)
         except BaseException:
             if ledger is not None:
                 ledger.close()
@@ -180,47 +183,28 @@ def _alone(file: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _settle_unit(ledger: Ledger, dataset: str, unit: str | None) -> None:
-    """Hold on to the unit that a dataset was first opened with: a budget for persons is none for single rows.
+def _require_unchanged(ledger: Ledger, dataset: str, opening: Opening) -> None:
+    """Refuse another budget or privacy unit than the recorded ones; nothing is written.
 
-    It is kept as a grant for a purpose of this name, which no question has.
+    The ledger asks the same again with the first request, when another process may have been faster.
     """
-    wanted = read_name(f"{_UNIT}{'row' if unit is None else repr(unit)}", "privacy_unit")
-    granted = _granted(ledger, dataset)
-    if _first_unit(ledger, dataset) is None and granted is not None:
-        ledger.grant(granted.budget, dataset=dataset, purpose=wanted)
-    first = _first_unit(ledger, dataset)  # another process may have been faster
-    if first != wanted:
-        raise BudgetChanged(
-            "the budget of this dataset protects another privacy unit",
-            given=wanted,
-            fix=f"open it with the {first}; for another unit, give the dataset another name and a budget of its own",
+    granted = granted_budget(ledger, dataset)
+    if granted is None and opening.budget is None:
+        raise UncoveredDebit(
+            "the dataset has no budget yet", given=dataset, fix='pass one: budget=1, or budget=(1, "1e-6")'
         )
-
-
-def _first_unit(ledger: Ledger, dataset: str) -> str | None:
-    purposes = (balance.scope.purpose for balance in ledger.balances() if balance.scope.dataset == dataset)
-    return next((purpose for purpose in purposes if purpose is not None and purpose.startswith(_UNIT)), None)
-
-
-def _settle_budget(ledger: Ledger, dataset: str, wanted: Privacy | None) -> None:
-    """Grant a budget to a dataset that has none; never change one that was granted."""
-    granted = _granted(ledger, dataset)
-    if granted is None:
-        if wanted is None:
-            raise UncoveredDebit(
-                "the dataset has no budget yet", given=dataset, fix='pass one: budget=1, or budget=(1, "1e-6")'
-            )
-        ledger.grant(wanted, dataset=dataset)
-        granted = _granted(ledger, dataset)
-    if wanted is not None and granted is not None and granted.budget != wanted:
+    if None not in (granted, opening.budget) and granted != opening.budget:
         raise BudgetChanged(
-            f"dataset {dataset!r} was granted {granted.budget}, and opening it does not change that",
-            given=str(wanted),
+            f"dataset {dataset!r} was granted {granted}, and opening it does not change that",
+            given=str(opening.budget),
             fix="leave `budget` out; whoever keeps the ledger can set a new limit with ledger.grant, "
             "or `leastnoise budget grant`",
         )
-
-
-def _granted(ledger: Ledger, dataset: str) -> Limits | None:
-    return next((b.limits for b in ledger.balances() if b.scope == Scope(dataset)), None)
+    unit = ledger.privacy_unit(dataset)
+    wanted = f"privacy unit: {'row' if opening.unit is None else repr(opening.unit)}"
+    if unit is not None and unit != wanted:
+        raise BudgetChanged(
+            "a budget granted per person can't be used per row: this one protects another privacy unit",
+            given=wanted,
+            fix=f"open it with the {unit}; for another unit, give the dataset another name and a budget of its own",
+        )
