@@ -19,6 +19,7 @@ __all__ = [
     "BadSource",
     "BudgetChanged",
     "BudgetExceeded",
+    "Closed",
     "EngineFailure",
     "ForeignProcess",
     "InfiniteGraph",
@@ -181,6 +182,10 @@ class BadSource(LeastNoiseError, ValueError):
 
 class EngineFailure(LeastNoiseError, RuntimeError):
     """The engine that holds the data failed; its own words may quote private values and are never passed on."""
+
+
+class Closed(LeastNoiseError, RuntimeError):
+    """A table or dataset was closed; nothing was asked of it and nothing was spent."""
 
 
 class BadFilter(LeastNoiseError, ValueError):
