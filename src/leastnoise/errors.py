@@ -153,10 +153,6 @@ class BudgetExceeded(LeastNoiseError, PermissionError):
     """A debit would exceed a budget; nothing was spent, and the text says what would fit."""
 
 
-class Closed(LeastNoiseError, RuntimeError):
-    """A table or dataset was closed; nothing was asked of it and nothing was spent."""
-
-
 class DatasetSuspended(LeastNoiseError, PermissionError):
     """Failures or interruptions must be cleared by whoever keeps the ledger; nothing was spent."""
 
@@ -191,6 +187,10 @@ class BadSource(LeastNoiseError, ValueError):
 
 class EngineFailure(LeastNoiseError, RuntimeError):
     """The engine that holds the data failed; its own words may quote private values and are never passed on."""
+
+
+class Closed(LeastNoiseError, RuntimeError):
+    """A table or dataset was closed; nothing was asked of it and nothing was spent."""
 
 
 class BadFilter(LeastNoiseError, ValueError):

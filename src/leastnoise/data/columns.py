@@ -51,3 +51,4 @@ class Column:
     zoned: bool = False  # a time with a time zone
     precision: int | None = None  # digits of a decimal column; None: any number
     scale: int | None = None  # digits after its point; None: any number
+    hint: str = ""  # what to do where another kind of column is needed

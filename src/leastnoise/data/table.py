@@ -5,6 +5,7 @@ The answers here are exact and **not private**: they are for mechanisms, never f
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -25,13 +26,14 @@ from leastnoise.data.columns import Column, Kind
 from leastnoise.data.contribution import Contribution
 from leastnoise.data.dialects import Dialect, Secret
 from leastnoise.data.fragments import Fragment, select
+from leastnoise.data.identity import Identity
 from leastnoise.data.measures import Measure, SumOf
 from leastnoise.data.places import cells_of
 from leastnoise.data.reading import Reading
 from leastnoise.data.shapes import Shapes
 from leastnoise.data.thresholds import Thresholds
 from leastnoise.data.values import row_value, total_type
-from leastnoise.errors import BadParameter, EngineFailure, LeastNoiseError
+from leastnoise.errors import BadParameter, Closed, EngineFailure, ForeignProcess, LeastNoiseError
 from leastnoise.exact.parameters import read_rational
 from leastnoise.exact.sources import system_source
 
@@ -56,19 +58,27 @@ class Table(ABC):
 
     Attributes:
         name: Public and stable: what a ledger calls the dataset.
+        identity: The name, where it tells this table from every other one; None for a frame that nobody named.
+        former_names: What version 0.1 called it, or may have called it.
         columns: The kind of each column.
+        hints: What to do about a column whose kind is not the one that is needed, for columns where there is something.
     """
 
     dialect: ClassVar[Dialect]
     smaller_parts: ClassVar[tuple[int, ...]] = ()  # into how many parts to cut the units where memory does not do
 
-    def __init__(self, name: str, columns: Iterable[Column], source: str) -> None:
-        self.name = name
+    def __init__(self, identity: Identity, columns: Iterable[Column], source: str) -> None:
+        self.name = identity.name
+        self.identity = identity.name if identity.known else None
+        self.former_names = identity.former_names
+        self._process, self._closed = os.getpid(), False
         known = {column.name: column for column in columns}
         self._private = Reading(self.dialect, known, source)
         self._empty = replace(self._private, empty=True)
         kinds = {column.name: column.kind for column in known.values()}
         self.columns: Mapping[str, Kind] = MappingProxyType(kinds)
+        hints = {column.name: column.hint for column in known.values() if column.hint}
+        self.hints: Mapping[str, str] = MappingProxyType(hints)
 
     def aggregate(
         self,
@@ -141,12 +151,26 @@ class Table(ABC):
             _rehearsing.reset(before)
 
     def require_ready(self) -> None:
-        """Refuse to go on with a table that was closed, or that another process opened."""
-        return
+        """See that the table can be asked at all; the engine is not touched.
+
+        Raises:
+            Closed: It was closed.
+            ForeignProcess: It was opened in another process, of which this one is a fork.
+        """
+        if self._closed:
+            raise Closed("the table was closed", given=self.name, fix="open it again, and ask inside its `with` block")
+        if os.getpid() != self._process:
+            raise ForeignProcess("the table was opened in another process", given=self.name, fix="open it in this one")
+
+    def close(self) -> None:
+        """Let go of the engine; the table can't be used afterwards. A second time does nothing."""
+        closed, self._closed = self._closed, True
+        if not closed and os.getpid() == self._process:
+            self._release()
 
     @abstractmethod
-    def close(self) -> None:
-        """Let go of the engine; the table can't be used afterwards."""
+    def _release(self) -> None:
+        """Let go of what the engine holds; called once, in the process that opened the table."""
 
     @abstractmethod
     def _execute(self, text: str, values: list[object]) -> Sequence[Sequence[Any]]:
@@ -193,6 +217,7 @@ class Table(ABC):
         return select("*", rows, "parts", f"WHERE mod({place}, {count}) = {number}")
 
     def _run(self, query: Fragment) -> Sequence[Sequence[Any]]:
+        self.require_ready()
         text, values = self.dialect.render(query)
         try:
             return self._execute(text, values)
