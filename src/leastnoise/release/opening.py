@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from leastnoise.data import Contribution, Table, open_table
+from leastnoise.data.declared import Declared
 from leastnoise.errors import BadParameter, BudgetChanged, LedgerMissing, LedgerUnavailable, UncoveredDebit
 from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.ledger import Ledger, Opening
@@ -34,6 +35,7 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     privacy_unit: str | None = None,
     budget: Budget = None,
     table: str | None = None,
+    columns: Declared = None,
     ledger: Place = None,
     name: str | None = None,
     analyst: str | None = None,
@@ -52,9 +54,12 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
             question that is admitted fixes the budget and the privacy unit for good. Later the budget may be left out,
             and another one is refused.
         table: Which table, where the source has several.
+        columns: What the columns hold that have no type of their own, those of a CSV and of Python objects in pandas:
+            {"age": "integer", "pay": "decimal(10,2)", "born": "date"}. Any other such column is text.
         ledger: Where the budget is kept: a file, "postgresql://…", or a `Ledger`; $LEASTNOISE_LEDGER or
             ./leastnoise.ledger if left out. A file is made on first use when a budget is given.
-        name: What the ledger calls the dataset; the table's own name if left out. The same name is the same account.
+        name: What the ledger calls the dataset; the table's own name if left out, which a frame has not. The same name
+            is the same account.
         analyst: Who asks; $LEASTNOISE_ANALYST or "anyone" if left out.
         purpose: What for.
         groups_per_unit: In at most so many groups does a unit count, unless a query says otherwise.
@@ -63,7 +68,8 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
         temp_directory: Where the embedded engine may spill.
 
     Raises:
-        BudgetChanged: The dataset was granted another budget before, or was opened with another privacy unit.
+        BudgetChanged: The dataset was granted another budget before, or protects another privacy unit, or its account
+            may be the one that version 0.1 kept under another name.
         UncoveredDebit: No budget was ever granted, and none is given.
 
     >>> import tempfile
@@ -82,14 +88,15 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     opened = (
         source
         if isinstance(source, Table)
-        else open_table(source, table=table, memory_limit=memory_limit, temp_directory=temp_directory)
+        else open_table(source, table=table, columns=columns, memory_limit=memory_limit, temp_directory=temp_directory)
     )
     try:
+        opened.require_ready()
         contribution = read_contribution(opened, privacy_unit, groups_per_unit, rows_per_unit)
-        dataset_name = read_name(opened.name if name is None else name, "name")
+        dataset_name = read_name(_own_name(opened) if name is None else name, "name")
         who = read_name(analyst or os.environ.get("LEASTNOISE_ANALYST") or _ANYONE, "analyst")
         opening = Opening(wanted, contribution.privacy_unit)
-        kept = _open_account(ledger, dataset_name, opening)
+        kept = _open_account(ledger, dataset_name, opening, opened.former_names if name is None else ())
     except BaseException:
         if opened is not source:
             opened.close()
@@ -134,13 +141,23 @@ def _read_budget(budget: Budget) -> Privacy | None:
     return Privacy(budget)
 
 
-def _open_account(place: Place, dataset: str, opening: Opening) -> Ledger:
+def _own_name(table: Table) -> str:
+    if table.identity is None:
+        raise BadParameter(
+            "a frame has no name of its own, and two frames without one would share a budget",
+            given=type(table).__name__,
+            fix='name the dataset: name="visits"',
+        )
+    return table.identity
+
+
+def _open_account(place: Place, dataset: str, opening: Opening, former: Sequence[str]) -> Ledger:
     """The ledger; a file is made where there is none and a budget is given. It grants nothing.
 
     Only one process at a time makes a ledger.
     """
     if isinstance(place, Ledger):
-        _require_unchanged(place, dataset, opening)
+        _require_unchanged(place, dataset, opening, former)
         return place
     where = place or os.environ.get("LEASTNOISE_LEDGER") or _DEFAULT_LEDGER
     file = Path(where) if isinstance(where, Path) or (isinstance(where, str) and "://" not in where) else None
@@ -149,7 +166,7 @@ def _open_account(place: Place, dataset: str, opening: Opening) -> Ledger:
         ledger = Ledger.create(file) if file is not None and may_make and not file.exists() else None
         try:
             ledger = ledger or _open_ledger(where, file)
-            _require_unchanged(ledger, dataset, opening)
+            _require_unchanged(ledger, dataset, opening, former)
         except BaseException:
             if ledger is not None:
                 ledger.close()
@@ -183,12 +200,19 @@ def _alone(file: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _require_unchanged(ledger: Ledger, dataset: str, opening: Opening) -> None:
+def _require_unchanged(ledger: Ledger, dataset: str, opening: Opening, former: Sequence[str]) -> None:
     """Refuse another budget or privacy unit than the recorded ones; nothing is written.
 
     The ledger asks the same again with the first request, when another process may have been faster.
     """
     granted = granted_budget(ledger, dataset)
+    known = None if granted is not None else next((n for n in former if granted_budget(ledger, n) is not None), None)
+    if known is not None:
+        raise BudgetChanged(
+            "the ledger has an account under the name that version 0.1 gave to this table, or to one of the same name",
+            given=known,
+            fix=f"pass name={known!r} to go on with that budget, or name={dataset!r} if it is another table's",
+        )
     if granted is None and opening.budget is None:
         raise UncoveredDebit(
             "the dataset has no budget yet", given=dataset, fix='pass one: budget=1, or budget=(1, "1e-6")'
