@@ -6,7 +6,7 @@ from leastnoise.ledger.export import export_csv, export_json
 from leastnoise.ledger.history import Course, Moment, courses
 from leastnoise.ledger.ledger import Ledger
 from leastnoise.ledger.postgres import PostgresStore
-from leastnoise.ledger.record import Opening, Request
+from leastnoise.ledger.record import Request
 from leastnoise.ledger.sqlite import SqliteStore
 from leastnoise.ledger.steps import Receipt
 from leastnoise.ledger.store import Session, Store
@@ -18,7 +18,6 @@ __all__ = [
     "Course",
     "Ledger",
     "Moment",
-    "Opening",
     "PostgresStore",
     "Receipt",
     "Request",

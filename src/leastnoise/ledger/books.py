@@ -11,14 +11,7 @@ from dataclasses import dataclass
 
 from leastnoise.composition.account import Account, Limits
 from leastnoise.composition.cost import Cost, cost_of
-from leastnoise.errors import (
-    BudgetExceeded,
-    DatasetSuspended,
-    LeastNoiseError,
-    LedgerDamaged,
-    RequestConflict,
-    UncoveredDebit,
-)
+from leastnoise.errors import BudgetExceeded, LeastNoiseError, LedgerDamaged, RequestConflict, UncoveredDebit
 from leastnoise.exact.parameters import read_integer
 from leastnoise.ledger.chain import START, Head, Row, damaged, link, read_entry
 from leastnoise.ledger.record import Entry, canonical, read_cost, read_name, request_key, write_cost
@@ -92,9 +85,6 @@ class Books:
         self.head, self.time, self.ledger = START, 0, ""
         self.budgets: dict[Scope, Budget] = {}
         self.held: dict[str, _Held] = {}
-        self.suspended: set[tuple[str, str]] = set()
-        self.interrupted: dict[tuple[str, str], int] = {}
-        self.about: dict[str, str] = {}
         self._matching: dict[tuple[str, str, str], list[Budget]] = {}
 
     def follow(self, rows: Iterable[Row]) -> None:
@@ -142,17 +132,6 @@ class Books:
             self._spend(entry, time)
         elif kind in ("commit", "cancel"):
             self._settle(entry, time)
-            if entry.get("interrupted"):
-                key = self.about[entry["request"]], entry["analyst"]
-                self.interrupted[key] = self.interrupted.get(key, 0) + 1
-                if self.interrupted[key] >= 3:
-                    self.suspended.add(key)
-        elif kind == "fail":
-            self.held.pop(request_key(entry["analyst"], entry["request"]), None)
-            self.suspended.add((self.about[entry["request"]], entry["analyst"]))
-        elif kind == "clear":
-            self.suspended.discard((entry["dataset"], entry["analyst"]))
-            self.interrupted.pop((entry["dataset"], entry["analyst"]), None)
         elif kind == "grant":
             self._grant(entry, time)
         elif kind == "open":
@@ -204,9 +183,6 @@ class Books:
         self._matching.clear()
 
     def _spend(self, entry: Entry, time: int) -> None:
-        if (entry["dataset"], entry["analyst"]) in self.suspended:
-            raise DatasetSuspended("the dataset is suspended", given=entry["dataset"], fix="leastnoise budget clear")
-        self.about[entry["request"]] = entry["dataset"]
         cost = read_cost(entry["cost"])
         budgets = self.matching(entry["dataset"], entry["analyst"], entry["purpose"])
         accounts = [budget.account_at(time) for budget in budgets]

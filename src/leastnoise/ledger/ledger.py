@@ -13,16 +13,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from leastnoise.composition.account import Account, Left, Limits
-from leastnoise.errors import BudgetChanged, BudgetExceeded, LedgerUnavailable
+from leastnoise.composition.account import Left, Limits
+from leastnoise.errors import LedgerUnavailable
 from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.exact.sources import system_source
 from leastnoise.ledger.balance import Balance, balances_at, left_at
-from leastnoise.ledger.books import VERSION, Scope
+from leastnoise.ledger.books import VERSION
 from leastnoise.ledger.chain import Row
 from leastnoise.ledger.display import html_ledger
 from leastnoise.ledger.keeper import Keeper
-from leastnoise.ledger.record import Entry, Json, Opening, Request, canonical, read_name
+from leastnoise.ledger.record import Entry, Json, Request, canonical, read_name
 from leastnoise.ledger.sqlite import SqliteStore
 from leastnoise.ledger.steps import Receipt, advance
 from leastnoise.ledger.store import Store
@@ -164,40 +164,17 @@ class Ledger:
         """Charge a request for good, or find that it was charged before."""
         return self._keeper.write(lambda writing: advance(writing, request, "debit", {}))
 
-    def reserve(self, request: Request, opening: Opening | None = None) -> Receipt:
+    def reserve(self, request: Request) -> Receipt:
         """Hold the price of a request; it counts as spent until `commit` or `cancel`."""
-
-        def work(writing: Any) -> Receipt:
-            if opening is not None:
-                _open(writing, request, opening)
-            return advance(writing, request, "reserve", {})
-
-        return self._keeper.write(work)
-
-    def fail(self, request: Request, floor: NumberLike) -> Receipt:
-        """End a request as failed (stand-in: without the floor)."""
-        return self._keeper.write(lambda writing: advance(writing, request, "fail", {}))
-
-    def clear(self, dataset: str, analyst: str) -> None:
-        """End a suspension."""
-        self._keeper.write(lambda writing: writing.append("clear", None, {"dataset": dataset, "analyst": analyst}))
-
-    def budget(self, dataset: str) -> Privacy | None:
-        """What was granted."""
-        return next((b.limits.budget for b in self.balances() if b.scope == Scope(dataset)), None)
-
-    def privacy_unit(self, dataset: str) -> str | None:
-        """The recorded unit."""
-        with self._keeper.read() as (books, _):
-            return _unit_of(books, dataset)
+        return self._keeper.write(lambda writing: advance(writing, request, "reserve", {}))
 
     def commit(self, request: Request) -> Receipt:
         """Turn a reservation into a debit. From here on the private data may be looked at."""
         return self._keeper.write(lambda writing: advance(writing, request, "commit", {}))
 
-    def cancel(self, request: Request, interrupted: bool = False) -> Receipt:
+    def cancel(self, request: Request) -> Receipt:
         """Give a reservation back. Only before `commit`: what may have been looked at is never free again."""
-        return self._keeper.write(lambda writing: advance(writing, request, "cancel", {"interrupted": interrupted}))
+        return self._keeper.write(lambda writing: advance(writing, request, "cancel", {}))
 
     def record(self, request: Request, answer: Json) -> Any:
         """Store the released value and return it; if one was stored before, that one is returned and this one dropped.
@@ -215,11 +192,9 @@ class Ledger:
         with self._keeper.read() as (books, _):
             return balances_at(books, self._keeper.now(books))
 
-    def left(self, dataset: str, analyst: str, purpose: str = "any", opening: Opening | None = None) -> Left:
+    def left(self, dataset: str, analyst: str, purpose: str = "any") -> Left:
         """What one more query may cost: the least that the budgets that bind it leave."""
         with self._keeper.read() as (books, _):
-            if Scope(dataset) not in books.budgets and opening is not None and opening.budget is not None:
-                return Account(Limits(opening.budget)).left
             return left_at(books, self._keeper.now(books), dataset, analyst, purpose)
 
     def verify(self, witness: Witness | None = None) -> Verification:
@@ -271,32 +246,6 @@ class Ledger:
 
     def _repr_html_(self) -> str:
         return html_ledger(repr(self), self.balances)
-
-
-def _unit_of(books: Any, dataset: str) -> str | None:
-    named = (s.purpose for s in books.budgets if s.dataset == dataset and s.purpose is not None)
-    return next((purpose for purpose in named if purpose.startswith("privacy unit: ")), None)
-
-
-def _open(writing: Any, request: Request, opening: Opening) -> None:
-    books, dataset = writing._books, request.dataset
-    granted, unit = books.budgets.get(Scope(dataset)), _unit_of(books, dataset)
-    wanted = f"privacy unit: {'row' if opening.unit is None else repr(opening.unit)}"
-    if unit is not None and unit != wanted:
-        raise BudgetChanged("another privacy unit", given=wanted, fix="open it as before")
-    if granted is not None and opening.budget is not None and granted.account.limits.budget != opening.budget:
-        raise BudgetChanged("another budget", given=str(opening.budget), fix="open it as before")
-    budget = opening.budget if granted is None else granted.account.limits.budget
-    if budget is None or (granted is None and not Account(Limits(budget)).admits(request.cost)):
-        if budget is not None:
-            raise BudgetExceeded("the budget does not cover this query", given=str(request.cost), fix="ask for less")
-        return
-    base = {"dataset": dataset, "analyst": None, "epsilon": str(budget.epsilon), "delta": str(budget.delta)}
-    base |= {"event_delta": str(Limits(budget).event_delta), "refresh": None}
-    if granted is None:
-        writing.append("grant", None, {**base, "purpose": None})
-    if unit is None:
-        writing.append("grant", None, {**base, "purpose": wanted})
 
 
 @contextmanager

@@ -19,9 +19,8 @@ from leastnoise.composition.cost import Cost, cost_of
 from leastnoise.errors import BadParameter
 from leastnoise.exact.parameters import read_exact, read_rational
 from leastnoise.model.events import Event
-from leastnoise.model.privacy import Privacy
 
-__all__ = ["Entry", "Json", "Opening", "Request", "canonical", "read_cost", "read_name", "request_key", "write_cost"]
+__all__ = ["Entry", "Json", "Request", "canonical", "read_cost", "read_name", "request_key", "write_cost"]
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 Entry: TypeAlias = dict[str, Any]
@@ -48,7 +47,7 @@ def canonical(value: object, what: str = "value") -> str:
             given=type(value).__name__,
             fix="use numbers, text, lists and dicts with text keys; NaN and infinities have no JSON",
         ) from None
-    if len(text) > _LONGEST_VALUE and what not in ("answer", "entry"):
+    if len(text) > _LONGEST_VALUE:
         raise BadParameter(f"{what} is too long", given=f"{len(text)} characters", fix="keep it below four megabytes")
     return text
 
@@ -101,14 +100,6 @@ class Request:
             [self.dataset, self.analyst, self.purpose, self.event.to_dict(), dict(self.parameters)], "parameters"
         )
         return hashlib.sha256(text.encode()).hexdigest()
-
-
-@dataclass(frozen=True)
-class Opening:
-    """The budget and the privacy unit that the first admitted request of a dataset fixes (stand-in)."""
-
-    budget: Privacy | None
-    unit: str | None
 
 
 def request_key(analyst: object, request: object) -> str:

@@ -37,7 +37,6 @@ _STATES = {
     "commit": "committed",
     "answer": "answered",
     "cancel": "cancelled",
-    "fail": "failed",
 }
 
 # What to append when a request in some state (None: never seen) is to make a step; None for nothing.
@@ -53,16 +52,12 @@ _NEXT: dict[tuple[str | None, str], str | None] = {
     ("committed", "commit"): None,
     ("committed", "answer"): "answer",
     ("cancelled", "cancel"): None,
-    ("cancelled", "reserve"): "reserve",
-    ("reserved", "fail"): "fail",
-    ("committed", "fail"): "fail",
 }
 _FIX = {
     "debit": "a cancelled id stays cancelled: take a new one",
     "reserve": "a cancelled id stays cancelled: take a new one",
     "commit": "reserve it first, or debit it at once",
     "cancel": "only a reservation can be cancelled; what is committed stays spent",
-    "fail": "reserve it first",
     "answer": "debit it first: no answer without its debit",
 }
 
@@ -86,8 +81,6 @@ def advance(writing: Writing, request: Request, step: str, more: Entry) -> Recei
     state = _STATES[story[-1]["kind"]] if story else None
     if state == "answered" and step != "cancel":
         return Receipt("answered", story[-1]["answer"])
-    if state == "failed":
-        return Receipt("failed")
     if (state, step) not in _NEXT:
         raise RequestConflict(f"a request that is {state or 'unknown'} can't {step}", given=request.id, fix=_FIX[step])
     kind = _NEXT[state, step]
