@@ -19,6 +19,7 @@ __all__ = [
     "BadSource",
     "BudgetChanged",
     "BudgetExceeded",
+    "DatasetSuspended",
     "EngineFailure",
     "ForeignProcess",
     "InfiniteGraph",
@@ -149,6 +150,10 @@ class BudgetChanged(LeastNoiseError, ValueError):
 
 class BudgetExceeded(LeastNoiseError, PermissionError):
     """A debit would exceed a budget; nothing was spent, and the text says what would fit."""
+
+
+class DatasetSuspended(LeastNoiseError, PermissionError):
+    """Failures or interruptions on a dataset must be cleared by whoever keeps the ledger; nothing was spent."""
 
 
 class ForeignProcess(LeastNoiseError, RuntimeError):

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from leastnoise.composition import Left
 from leastnoise.data import Contribution, Table
-from leastnoise.ledger import Ledger, Scope
+from leastnoise.errors import UncoveredDebit
+from leastnoise.ledger import Ledger
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.choosing import Choosing
 from leastnoise.release.counting import Counting
@@ -43,7 +44,10 @@ class Dataset(Counting, Measuring, Choosing, Deciding):
     @property
     def budget(self) -> Privacy:
         """What all questions together may cost."""
-        return next(b.limits.budget for b in self.ledger.balances() if b.scope == Scope(self.name))
+        granted = self.ledger.budget_of(self.name)
+        if granted is None:
+            raise UncoveredDebit("the dataset has no budget", given=self.name, fix="open it again with a budget")
+        return granted
 
     @property
     def left(self) -> Left:

@@ -9,11 +9,10 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from leastnoise.composition import Limits
 from leastnoise.data import Contribution, Table, open_table
 from leastnoise.errors import BadParameter, BudgetChanged, LedgerMissing, LedgerUnavailable, UncoveredDebit
 from leastnoise.exact.parameters import NumberLike, read_integer
-from leastnoise.ledger import Ledger, Scope
+from leastnoise.ledger import Ledger, Opening
 from leastnoise.ledger.record import read_name
 from leastnoise.ledger.store import Store
 from leastnoise.model.privacy import Privacy
@@ -25,7 +24,6 @@ __all__ = ["open"]
 Budget = NumberLike | tuple[NumberLike, NumberLike] | Privacy | None
 Place = str | Path | Store | Ledger | None
 
-_UNIT = "privacy unit: "
 _DEFAULT_LEDGER = "leastnoise.ledger"
 _ANYONE = "anyone"
 
@@ -137,7 +135,7 @@ def _open_account(place: Place, dataset: str, wanted: Privacy | None, unit: str 
     """The ledger, with a budget for the dataset; only one process at a time makes a ledger or grants a budget."""
     if isinstance(place, Ledger):
         _settle_budget(place, dataset, wanted)
-        _settle_unit(place, dataset, unit)
+        place.check_opening(dataset, Opening(None, unit))
         return place
     where = place or os.environ.get("LEASTNOISE_LEDGER") or _DEFAULT_LEDGER
     file = Path(where) if isinstance(where, Path) or (isinstance(where, str) and "://" not in where) else None
@@ -146,7 +144,7 @@ def _open_account(place: Place, dataset: str, wanted: Privacy | None, unit: str 
         try:
             ledger = ledger or _open_ledger(where, file)
             _settle_budget(ledger, dataset, wanted)
-            _settle_unit(ledger, dataset, unit)
+            ledger.check_opening(dataset, Opening(None, unit))
         except BaseException:
             if ledger is not None:
                 ledger.close()
@@ -180,47 +178,20 @@ def _alone(file: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _settle_unit(ledger: Ledger, dataset: str, unit: str | None) -> None:
-    """Hold on to the unit that a dataset was first opened with: a budget for persons is none for single rows.
-
-    It is kept as a grant for a purpose of this name, which no question has.
-    """
-    wanted = read_name(f"{_UNIT}{'row' if unit is None else repr(unit)}", "privacy_unit")
-    granted = _granted(ledger, dataset)
-    if _first_unit(ledger, dataset) is None and granted is not None:
-        ledger.grant(granted.budget, dataset=dataset, purpose=wanted)
-    first = _first_unit(ledger, dataset)  # another process may have been faster
-    if first != wanted:
-        raise BudgetChanged(
-            "the budget of this dataset protects another privacy unit",
-            given=wanted,
-            fix=f"open it with the {first}; for another unit, give the dataset another name and a budget of its own",
-        )
-
-
-def _first_unit(ledger: Ledger, dataset: str) -> str | None:
-    purposes = (balance.scope.purpose for balance in ledger.balances() if balance.scope.dataset == dataset)
-    return next((purpose for purpose in purposes if purpose is not None and purpose.startswith(_UNIT)), None)
-
-
 def _settle_budget(ledger: Ledger, dataset: str, wanted: Privacy | None) -> None:
     """Grant a budget to a dataset that has none; never change one that was granted."""
-    granted = _granted(ledger, dataset)
+    granted = ledger.budget_of(dataset)
     if granted is None:
         if wanted is None:
             raise UncoveredDebit(
                 "the dataset has no budget yet", given=dataset, fix='pass one: budget=1, or budget=(1, "1e-6")'
             )
         ledger.grant(wanted, dataset=dataset)
-        granted = _granted(ledger, dataset)
-    if wanted is not None and granted is not None and granted.budget != wanted:
+        granted = ledger.budget_of(dataset)
+    if wanted is not None and granted is not None and granted != wanted:
         raise BudgetChanged(
-            f"dataset {dataset!r} was granted {granted.budget}, and opening it does not change that",
+            f"dataset {dataset!r} was granted {granted}, and opening it does not change that",
             given=str(wanted),
             fix="leave `budget` out; whoever keeps the ledger can set a new limit with ledger.grant, "
             "or `leastnoise budget grant`",
         )
-
-
-def _granted(ledger: Ledger, dataset: str) -> Limits | None:
-    return next((b.limits for b in ledger.balances() if b.scope == Scope(dataset)), None)

@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -22,11 +21,10 @@ from leastnoise.errors import (
     BadParameter,
     EngineFailure,
     NumberTooLarge,
-    RequestConflict,
     TooLarge,
     UnknownLabel,
 )
-from leastnoise.ledger import Ledger, Receipt, Request
+from leastnoise.ledger import Ledger, Opening, Request
 from leastnoise.ledger.record import Json
 
 __all__ = ["answer_once"]
@@ -39,7 +37,11 @@ _REFUSALS = (BadFilter, BadParameter, NumberTooLarge, TooLarge, UnknownLabel)
 
 
 def answer_once(
-    ledger: Ledger | None, request: Request | None, read: Callable[[], Truth], draw: Callable[[Truth], Json]
+    ledger: Ledger | None,
+    request: Request | None,
+    read: Callable[[], Truth],
+    draw: Callable[[Truth], Json],
+    opening: Opening | None = None,
 ) -> Any:
     """The recorded answer of a request, which is drawn first if there is none.
 
@@ -48,6 +50,7 @@ def answer_once(
         request: The question and its price; as the ledger, None without one.
         read: Computes the true answer from the private data.
         draw: Draws the released answer, as plain JSON.
+        opening: The privacy unit that the first admitted request fixes.
 
     Raises:
         BudgetExceeded: No budget covers it; nothing was read and nothing spent.
@@ -58,7 +61,9 @@ def answer_once(
         if stopped is not None:
             raise stopped
         return drawn
-    request, receipt = _hold(ledger, request)
+    receipt = ledger.reserve(request, opening)
+    if receipt.state == "failed":
+        raise engine_failure()
     if receipt.state == "answered":
         return _unless_failed(receipt.answer)
     truth, stopped = _attempt(read)
@@ -76,30 +81,6 @@ def answer_once(
             raise stopped
         drawn = _FAILED
     return _unless_failed(ledger.record(request, drawn))
-
-
-def _hold(ledger: Ledger, request: Request) -> tuple[Request, Receipt]:
-    """Reserve the price. An id whose request was interrupted and given back is taken up again under the next number.
-
-    The ledger keeps a cancelled id cancelled for good, so "q" goes on as "q (2)"; whoever repeats "q" finds it there.
-    """
-    held, number = request, 1
-    while True:
-        try:
-            return held, ledger.reserve(held)
-        except RequestConflict:
-            if not _was_given_back(ledger, held):
-                raise
-        number += 1
-        held = replace(request, id=f"{request.id} ({number})")
-
-
-def _was_given_back(ledger: Ledger, request: Request) -> bool:
-    """Whether a request that can't be reserved is a cancelled one, and not one with other parameters."""
-    try:
-        return ledger.cancel(request).state == "cancelled"
-    except RequestConflict:
-        return False
 
 
 def _attempt(work: Callable[[], Any]) -> tuple[Any, BaseException | None]:

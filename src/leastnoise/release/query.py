@@ -11,7 +11,7 @@ from leastnoise.composition.cost import LEAST_EPSILON
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_exact, read_rational
 from leastnoise.exact.sources import system_source
-from leastnoise.ledger import Request
+from leastnoise.ledger import Opening, Request
 from leastnoise.ledger.record import Json
 from leastnoise.release.method import Method, half_error
 from leastnoise.release.order import answer_once
@@ -87,7 +87,11 @@ class Query(ABC):
         }
         request = Request(name, method.event, dataset.name, dataset.analyst, dataset.purpose, parameters)
         recorded = answer_once(
-            dataset.ledger, request, self.read, lambda truth: method.write(method.mechanism.release(truth))
+            dataset.ledger,
+            request,
+            self.read,
+            lambda truth: method.write(method.mechanism.release(truth)),
+            Opening(None, dataset.contribution.privacy_unit),
         )
         return Release(
             table=method.show(recorded),
