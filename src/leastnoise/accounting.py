@@ -10,13 +10,17 @@ from leastnoise.composition.group import group_privacy
 from leastnoise.composition.homogeneous import homogeneous_delta, homogeneous_epsilon, homogeneous_per_query
 from leastnoise.composition.tightest import all_bounds, compose, per_query
 from leastnoise.ledger import (
+    INTERRUPTIONS,
     Balance,
     Ledger,
+    Opening,
     PostgresStore,
+    PrivacyUnit,
     Receipt,
     Request,
     Scope,
     SqliteStore,
+    Suspension,
     Verification,
     Witness,
     export_csv,
@@ -39,6 +43,7 @@ from leastnoise.model.events import (
 )
 
 __all__ = [
+    "INTERRUPTIONS",
     "Approximate",
     "Balance",
     "Bound",
@@ -54,14 +59,17 @@ __all__ = [
     "Ledger",
     "Left",
     "Limits",
+    "Opening",
     "Parallel",
     "PostgresStore",
+    "PrivacyUnit",
     "Pure",
     "RandomizedResponse",
     "Receipt",
     "Request",
     "Scope",
     "SqliteStore",
+    "Suspension",
     "Verification",
     "Witness",
     "advanced_per_query",

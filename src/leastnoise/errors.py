@@ -154,7 +154,7 @@ class BudgetExceeded(LeastNoiseError, PermissionError):
 
 
 class DatasetSuspended(LeastNoiseError, PermissionError):
-    """Failures or interruptions must be cleared by whoever keeps the ledger; nothing was spent."""
+    """Failures or interruptions on a dataset must be cleared by whoever keeps the ledger; nothing was spent."""
 
 
 class ForeignProcess(LeastNoiseError, RuntimeError):

@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from leastnoise.composition import Left, Limits
-from leastnoise.composition.account import Account
+from leastnoise.composition import Left
 from leastnoise.data import Contribution, Table
 from leastnoise.errors import Closed, ForeignProcess, UncoveredDebit
-from leastnoise.ledger import Ledger, Opening, Scope
+from leastnoise.ledger import Ledger, Opening
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.choosing import Choosing
 from leastnoise.release.counting import Counting
 from leastnoise.release.deciding import Deciding
 from leastnoise.release.measuring import Measuring
 
-__all__ = ["Dataset", "granted_budget"]
+__all__ = ["Dataset"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -50,7 +49,7 @@ class Dataset(Counting, Measuring, Choosing, Deciding):
     @property
     def budget(self) -> Privacy:
         """What all questions together may cost; as long as none was asked, what will be granted."""
-        budget = granted_budget(self.ledger, self.name) or self.opening.budget
+        budget = self.ledger.budget_of(self.name) or self.opening.budget
         if budget is None:
             raise UncoveredDebit("the dataset has no budget", given=self.name, fix="open it with one: budget=1")
         return budget
@@ -58,19 +57,7 @@ class Dataset(Counting, Measuring, Choosing, Deciding):
     @property
     def left(self) -> Left:
         """What one more question may cost."""
-        try:
-            return self.ledger.left(self.name, self.analyst, self.purpose)
-        except UncoveredDebit:
-            if self.opening.budget is None:
-                raise
-        own = Account(Limits(self.opening.budget)).left
-        others = [balance.left for balance in self.ledger.balances() if self._is_bound_by(balance.scope)]
-        return Left(
-            min(left.epsilon for left in (own, *others)),
-            min(left.rho for left in (own, *others)),
-            min(left.delta for left in (own, *others)),
-            max(left.used for left in (own, *others)),
-        )
+        return self.ledger.left(self.name, self.analyst, self.purpose, self.opening)
 
     @property
     def columns(self) -> dict[str, str]:
@@ -108,17 +95,7 @@ class Dataset(Counting, Measuring, Choosing, Deciding):
         """Close it."""
         self.close()
 
-    def _is_bound_by(self, scope: Scope) -> bool:
-        mine = (self.name, self.analyst, self.purpose)
-        limits = (scope.dataset, scope.analyst, scope.purpose)
-        return all(limit in (None, own) for limit, own in zip(limits, mine, strict=True))
-
     def __repr__(self) -> str:
         """Its name and unit."""
         unit = self.contribution.privacy_unit
         return f"Dataset({self.name!r}, privacy_unit={unit!r})"
-
-
-def granted_budget(ledger: Ledger, dataset: str) -> Privacy | None:
-    """What the ledger has granted to a dataset; None before its first request."""
-    return next((b.limits.budget for b in ledger.balances() if b.scope == Scope(dataset)), None)

@@ -18,7 +18,7 @@ from leastnoise.ledger.record import read_name
 from leastnoise.ledger.store import Store
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.axes import require_column
-from leastnoise.release.dataset import Dataset, granted_budget
+from leastnoise.release.dataset import Dataset
 
 __all__ = ["open"]
 
@@ -205,8 +205,8 @@ def _require_unchanged(ledger: Ledger, dataset: str, opening: Opening, former: S
 
     The ledger asks the same again with the first request, when another process may have been faster.
     """
-    granted = granted_budget(ledger, dataset)
-    known = None if granted is not None else next((n for n in former if granted_budget(ledger, n) is not None), None)
+    granted = ledger.budget_of(dataset)
+    known = None if granted is not None else next((n for n in former if ledger.budget_of(n) is not None), None)
     if known is not None:
         raise BudgetChanged(
             "the ledger has an account under the name that version 0.1 gave to this table, or to one of the same name",
@@ -217,18 +217,4 @@ def _require_unchanged(ledger: Ledger, dataset: str, opening: Opening, former: S
         raise UncoveredDebit(
             "the dataset has no budget yet", given=dataset, fix='pass one: budget=1, or budget=(1, "1e-6")'
         )
-    if None not in (granted, opening.budget) and granted != opening.budget:
-        raise BudgetChanged(
-            f"dataset {dataset!r} was granted {granted}, and opening it does not change that",
-            given=str(opening.budget),
-            fix="leave `budget` out; whoever keeps the ledger can set a new limit with ledger.grant, "
-            "or `leastnoise budget grant`",
-        )
-    unit = ledger.privacy_unit(dataset)
-    wanted = f"privacy unit: {'row' if opening.unit is None else repr(opening.unit)}"
-    if unit is not None and unit != wanted:
-        raise BudgetChanged(
-            "a budget granted per person can't be used per row: this one protects another privacy unit",
-            given=wanted,
-            fix=f"open it with the {unit}; for another unit, give the dataset another name and a budget of its own",
-        )
+    ledger.check_opening(dataset, opening)

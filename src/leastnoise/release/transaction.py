@@ -14,9 +14,10 @@ question. So a failure is charged, at least `FLOOR`, and it is rationed: the led
 analyst until whoever keeps the ledger clears it. The request stays failed; to repeat it raises the same error and reads
 nothing.
 
-An **interruption** (Ctrl-C) before the debit gives the price back. It tells whether reading takes longer than some
-time, so that the ledger counts interruptions and suspends after a few. After the debit the price stays spent. The same
-id then draws without a new charge, and nothing of an earlier draw was seen: a value that was not recorded never left.
+An **interruption** (Ctrl-C) before the debit gives the price back. After the debit the price stays spent; the same id
+then draws without a new charge, and nothing of an earlier draw was seen: a value that was not recorded never left. An
+interruption tells whether the work takes longer than some time, which depends on the data. So the ledger counts every
+one and suspends the dataset after a few.
 
 A crash leaves a reservation or a debit, and the same id goes on from there. A request that was answered gets the
 recorded answer; the data is not touched.
@@ -38,6 +39,7 @@ __all__ = ["FLOOR", "release_once"]
 Truth = TypeVar("Truth")
 
 FLOOR = Fraction(1, 10)  # the least ε that a failure is charged, or what is left
+_FAILED_IN_FORMAT_1: Json = {"failed": True}  # what version 0.1 recorded instead of an answer
 
 
 def release_once(
@@ -92,17 +94,19 @@ def _steps(
         ledger.fail(request, floor=FLOOR)
         raise
     except KeyboardInterrupt:
-        _give_back(ledger, request)
+        _interrupted(ledger, request)
         raise
+    if receipt.state == "failed" or receipt.answer == _FAILED_IN_FORMAT_1:
+        raise engine_failure()
     if receipt.state == "answered":
         return receipt.answer
-    if receipt.state == "failed":
-        raise engine_failure()
     try:
-        drawn = _private(partial(draw, truth))
-        return _recorded(ledger, request, drawn)
+        return _recorded(ledger, request, _private(partial(draw, truth)))
     except EngineFailure:
         ledger.fail(request, floor=FLOOR)
+        raise
+    except KeyboardInterrupt:
+        _interrupted(ledger, request)
         raise
 
 
@@ -124,8 +128,8 @@ def _recorded(ledger: Ledger, request: Request, drawn: Json) -> Any:
         raise engine_failure() from None
 
 
-def _give_back(ledger: Ledger, request: Request) -> None:
-    """The price of an interrupted request; there is none to give where it was debited already or never held."""
+def _interrupted(ledger: Ledger, request: Request) -> None:
+    """Count the interruption, and give the price back if it was not debited; one that was never held has neither."""
     try:
         ledger.cancel(request, interrupted=True)
     except LeastNoiseError:
