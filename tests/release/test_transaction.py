@@ -118,6 +118,19 @@ def test_interruptions_are_rationed(ledger):
     assert release_once(ledger, request(), lambda: 6, lambda truth: truth) == 6
 
 
+def test_interruptions_of_one_request_that_was_debited_are_rationed_too(ledger):
+    """Else one price would buy any number of looks at how long a draw takes."""
+    for _ in range(3):
+        with pytest.raises(KeyboardInterrupt):
+            release_once(ledger, request(), lambda: 1, interrupted)
+    with pytest.raises(DatasetSuspended):
+        release_once(ledger, request(), forbidden, forbidden)
+    assert spent(ledger) == Fraction(1, 4)
+    ledger.clear("census", "ada")
+    assert release_once(ledger, request(), lambda: 1, lambda truth: truth) == 1
+    assert spent(ledger) == Fraction(1, 4)
+
+
 @pytest.mark.parametrize("step", ["reserve", "commit", "record"])
 def test_an_interruption_within_the_ledger_leaves_nothing_in_doubt(ledger, monkeypatch, step):
     original = getattr(Ledger, step)
