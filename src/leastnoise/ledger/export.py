@@ -40,7 +40,10 @@ def export_json(rows: Iterable[Row], out: TextIO) -> None:
 
 
 def export_csv(rows: Iterable[Row], out: TextIO) -> None:
-    """One line per entry; a long answer has a line for each part of its text. A spreadsheet never takes a name for a formula: such cells begin with an apostrophe."""
+    """One line per entry, and for a long answer one for each part of its text.
+
+    A spreadsheet never takes a name for a formula: such cells begin with an apostrophe.
+    """
     writer = csv.writer(out)
     writer.writerow(_COLUMNS)
     for row in rows:

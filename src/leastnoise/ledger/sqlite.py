@@ -216,7 +216,10 @@ class SqliteStore:
                 "same id",
             )
         if code & 0xFF not in _FIXES or code in _BROKEN or (code & 0xFF == sqlite3.SQLITE_READONLY and self._may_write):
-            return _unfinished(self.name) if "no such table" in str(error) else _broken(self.name, str(error))
+            if "no such table" in str(error):
+                return _unfinished(self.name)
+            name = getattr(error, "sqlite_errorname", type(error).__name__)
+            return _broken(self.name, f"SQLite can't make sense of it ({name})")  # whose words may quote what is broken
         return self._unavailable(str(error), _FIXES[code & 0xFF])
 
     def _unavailable(self, why: str, fix: str) -> LedgerUnavailable:
