@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from leastnoise.ledger import Ledger, Scope
 from leastnoise.ledger.record import read_name
 from leastnoise.ledger.store import Store
 from leastnoise.model.privacy import Privacy
+from leastnoise.release.accounts import account_name, dataset_name
 from leastnoise.release.axes import require_column
 from leastnoise.release.dataset import Dataset
 
@@ -36,6 +37,7 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     privacy_unit: str | None = None,
     budget: Budget = None,
     table: str | None = None,
+    columns: Mapping[str, str] | None = None,
     ledger: Place = None,
     name: str | None = None,
     analyst: str | None = None,
@@ -53,9 +55,13 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
         budget: What all questions together may cost: ε, or (ε, δ), or a `Privacy`. Granted when the dataset is opened
             for the first time; later it may be left out, and another one is refused.
         table: Which table, where the source has several.
+        columns: What the columns of a CSV hold, or Python objects in pandas: {"age": "integer", "born": "date"}. Kinds
+            are text (where none is declared), integer, real, decimal(p,s), boolean, date and timestamp. A field that is
+            no such value is missing.
         ledger: Where the budget is kept: a file, "postgresql://…", or a `Ledger`; $LEASTNOISE_LEDGER or
             ./leastnoise.ledger if left out. A file is made on first use when a budget is given.
-        name: What the ledger calls the dataset; the table's own name if left out. The same name is the same account.
+        name: What the ledger calls the dataset. The same name is the same account. If left out, where the table lies:
+            the path of a file without links, or database, schema and table. A frame has no name of its own.
         analyst: Who asks; $LEASTNOISE_ANALYST or "anyone" if left out.
         purpose: What for.
         groups_per_unit: In at most so many groups does a unit count, unless a query says otherwise.
@@ -83,13 +89,13 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     opened = (
         source
         if isinstance(source, Table)
-        else open_table(source, table=table, memory_limit=memory_limit, temp_directory=temp_directory)
+        else open_table(source, table=table, columns=columns, memory_limit=memory_limit, temp_directory=temp_directory)
     )
     try:
         contribution = read_contribution(opened, privacy_unit, groups_per_unit, rows_per_unit)
-        dataset_name = read_name(opened.name if name is None else name, "name")
+        dataset_name(opened, name)
         who = read_name(analyst or os.environ.get("LEASTNOISE_ANALYST") or _ANYONE, "analyst")
-        kept = _open_account(ledger, dataset_name, wanted, contribution.privacy_unit)
+        kept, account = _open_account(ledger, opened, name, wanted, contribution.privacy_unit)
     except BaseException:
         if opened is not source:
             opened.close()
@@ -97,7 +103,7 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     return Dataset(
         table=opened,
         ledger=kept,
-        name=dataset_name,
+        name=account,
         analyst=who,
         purpose=purpose,
         contribution=contribution,
@@ -133,25 +139,29 @@ def _read_budget(budget: Budget) -> Privacy | None:
     return Privacy(budget)
 
 
-def _open_account(place: Place, dataset: str, wanted: Privacy | None, unit: str | None) -> Ledger:
+def _open_account(
+    place: Place, table: Table, name: str | None, wanted: Privacy | None, unit: str | None
+) -> tuple[Ledger, str]:
     """The ledger, with a budget for the dataset; only one process at a time makes a ledger or grants a budget."""
     if isinstance(place, Ledger):
+        dataset = account_name(place, table, name)
         _settle_budget(place, dataset, wanted)
         _settle_unit(place, dataset, unit)
-        return place
+        return place, dataset
     where = place or os.environ.get("LEASTNOISE_LEDGER") or _DEFAULT_LEDGER
     file = Path(where) if isinstance(where, Path) or (isinstance(where, str) and "://" not in where) else None
     with _alone(file) if file is not None and wanted is not None else nullcontext():
         ledger = Ledger.create(file) if file is not None and wanted is not None and not file.exists() else None
         try:
             ledger = ledger or _open_ledger(where, file)
+            dataset = account_name(ledger, table, name)
             _settle_budget(ledger, dataset, wanted)
             _settle_unit(ledger, dataset, unit)
         except BaseException:
             if ledger is not None:
                 ledger.close()
             raise
-    return ledger
+    return ledger, dataset
 
 
 def _open_ledger(where: str | Path | Store, file: Path | None) -> Ledger:
