@@ -6,7 +6,8 @@
   lines; a quote at the beginning of a field that is never closed takes up the lines after it, as it does everywhere.
 - Files are UTF-8. Bytes that are not become U+FFFD, and so does NUL; every end of a line becomes a line feed.
 - Missing fields at the end of a line are missing values, and fields beyond the header are left out. Empty fields are
-  missing values, empty lines are left out, and so are records of more than two million bytes.
+  missing values. Empty lines are left out (unless there is but one column), and so are records of more than two million
+  bytes.
 
 The rows are read once, when the table is opened, into the engine's own memory or temporary folder.
 """
@@ -55,10 +56,10 @@ def read_header(files: Sequence[Path]) -> tuple[str, list[str]]:
     delimiter = "\t" if tabs else "," if "," in first else max(_DELIMITERS, key=first.count)
     names: list[str] = []
     try:
-        names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter, strict=True), [])]
+        names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
     except csv.Error:
         names = []
-    if not any(names):
+    if not any(names) or first.count('"') % 2:  # a quote that is open at the end would go on into the rows
         raise _bad(
             "the first line holds no names of columns", files[0], "begin the file with a line such as person,age"
         )
@@ -77,9 +78,11 @@ def load_csv(
         for file in files:
             with _opened(file) as lines:
                 lines.readline(_LONGEST_HEADER)
+                last = "\n"
                 while piece := lines.read(_PIECE):
                     out.write(piece.replace("\0", "\ufffd"))
-            out.write("\n")
+                    last = piece[-1]
+                out.write("" if last == "\n" else "\n")
     texts = ", ".join(f"{_literal(name)}: 'VARCHAR'" for name in kinds)
     rows = f"read_csv({_literal(str(clean))}, columns = {{{texts}}}, delim = {_literal(delimiter)}, {_FIXED})"
     read = ", ".join(f"{reading_of(name, kind)} AS {DUCKDB.quote(name)}" for name, kind in kinds.items())

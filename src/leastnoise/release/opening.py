@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from leastnoise.data import Contribution, Table, open_table
-from leastnoise.data.declared import Declared
-from leastnoise.errors import BadParameter, BudgetChanged, LedgerMissing, LedgerUnavailable, UncoveredDebit
+from leastnoise.errors import BadParameter, LedgerMissing, LedgerUnavailable, UncoveredDebit
 from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.ledger import Ledger, Opening
-from leastnoise.ledger.record import read_name
+from leastnoise.ledger.record import read_name, read_purpose
 from leastnoise.ledger.store import Store
 from leastnoise.model.privacy import Privacy
+from leastnoise.release.accounts import account_name, dataset_name
 from leastnoise.release.axes import require_column
 from leastnoise.release.dataset import Dataset
 
@@ -35,7 +35,7 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     privacy_unit: str | None = None,
     budget: Budget = None,
     table: str | None = None,
-    columns: Declared = None,
+    columns: Mapping[str, str] | None = None,
     ledger: Place = None,
     name: str | None = None,
     analyst: str | None = None,
@@ -54,12 +54,13 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
             question that is admitted fixes the budget and the privacy unit for good. Later the budget may be left out,
             and another one is refused.
         table: Which table, where the source has several.
-        columns: What the columns hold that have no type of their own, those of a CSV and of Python objects in pandas:
-            {"age": "integer", "pay": "decimal(10,2)", "born": "date"}. Any other such column is text.
+        columns: What the columns of a CSV hold, or Python objects in pandas: {"age": "integer", "born": "date"}. Kinds
+            are text (where none is declared), integer, real, decimal(p,s), boolean, date and timestamp. A field that is
+            no such value is missing.
         ledger: Where the budget is kept: a file, "postgresql://…", or a `Ledger`; $LEASTNOISE_LEDGER or
             ./leastnoise.ledger if left out. A file is made on first use when a budget is given.
-        name: What the ledger calls the dataset; the table's own name if left out, which a frame has not. The same name
-            is the same account.
+        name: What the ledger calls the dataset. The same name is the same account. If left out, where the table lies:
+            the path of a file without links, or database, schema and table. A frame has no name of its own.
         analyst: Who asks; $LEASTNOISE_ANALYST or "anyone" if left out.
         purpose: What for.
         groups_per_unit: In at most so many groups does a unit count, unless a query says otherwise.
@@ -84,7 +85,7 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     >>> folder.cleanup()
     """
     wanted = _read_budget(budget)
-    read_name(purpose, "purpose")
+    read_purpose(purpose)
     opened = (
         source
         if isinstance(source, Table)
@@ -93,10 +94,10 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     try:
         opened.require_ready()
         contribution = read_contribution(opened, privacy_unit, groups_per_unit, rows_per_unit)
-        dataset_name = read_name(_own_name(opened) if name is None else name, "name")
+        dataset_name(opened, name)
         who = read_name(analyst or os.environ.get("LEASTNOISE_ANALYST") or _ANYONE, "analyst")
         opening = Opening(wanted, contribution.privacy_unit)
-        kept = _open_account(ledger, dataset_name, opening, opened.former_names if name is None else ())
+        kept, account = _open_account(ledger, opened, name, opening)
     except BaseException:
         if opened is not source:
             opened.close()
@@ -104,7 +105,7 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     return Dataset(
         table=opened,
         ledger=kept,
-        name=dataset_name,
+        name=account,
         analyst=who,
         purpose=purpose,
         contribution=contribution,
@@ -141,24 +142,13 @@ def _read_budget(budget: Budget) -> Privacy | None:
     return Privacy(budget)
 
 
-def _own_name(table: Table) -> str:
-    if table.identity is None:
-        raise BadParameter(
-            "a frame has no name of its own, and two frames without one would share a budget",
-            given=type(table).__name__,
-            fix='name the dataset: name="visits"',
-        )
-    return table.identity
+def _open_account(place: Place, table: Table, name: str | None, opening: Opening) -> tuple[Ledger, str]:
+    """The ledger and the name of the account; a file is made where there is none and a budget is given.
 
-
-def _open_account(place: Place, dataset: str, opening: Opening, former: Sequence[str]) -> Ledger:
-    """The ledger; a file is made where there is none and a budget is given. It grants nothing.
-
-    Only one process at a time makes a ledger.
+    Only one process at a time makes a ledger. It grants nothing.
     """
     if isinstance(place, Ledger):
-        _require_unchanged(place, dataset, opening, former)
-        return place
+        return place, _account(place, table, name, opening)
     where = place or os.environ.get("LEASTNOISE_LEDGER") or _DEFAULT_LEDGER
     file = Path(where) if isinstance(where, Path) or (isinstance(where, str) and "://" not in where) else None
     may_make = file is not None and opening.budget is not None
@@ -166,12 +156,11 @@ def _open_account(place: Place, dataset: str, opening: Opening, former: Sequence
         ledger = Ledger.create(file) if file is not None and may_make and not file.exists() else None
         try:
             ledger = ledger or _open_ledger(where, file)
-            _require_unchanged(ledger, dataset, opening, former)
+            return ledger, _account(ledger, table, name, opening)
         except BaseException:
             if ledger is not None:
                 ledger.close()
             raise
-    return ledger
 
 
 def _open_ledger(where: str | Path | Store, file: Path | None) -> Ledger:
@@ -200,21 +189,15 @@ def _alone(file: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _require_unchanged(ledger: Ledger, dataset: str, opening: Opening, former: Sequence[str]) -> None:
-    """Refuse another budget or privacy unit than the recorded ones; nothing is written.
+def _account(ledger: Ledger, table: Table, name: str | None, opening: Opening) -> str:
+    """The name of the account; another budget or privacy unit than the recorded ones is refused. Nothing is written.
 
     The ledger asks the same again with the first request, when another process may have been faster.
     """
-    granted = ledger.budget_of(dataset)
-    known = None if granted is not None else next((n for n in former if ledger.budget_of(n) is not None), None)
-    if known is not None:
-        raise BudgetChanged(
-            "the ledger has an account under the name that version 0.1 gave to this table, or to one of the same name",
-            given=known,
-            fix=f"pass name={known!r} to go on with that budget, or name={dataset!r} if it is another table's",
-        )
-    if granted is None and opening.budget is None:
+    account = account_name(ledger, table, name)
+    if opening.budget is None and ledger.budget_of(account) is None:
         raise UncoveredDebit(
-            "the dataset has no budget yet", given=dataset, fix='pass one: budget=1, or budget=(1, "1e-6")'
+            "the dataset has no budget yet", given=account, fix='pass one: budget=1, or budget=(1, "1e-6")'
         )
-    ledger.check_opening(dataset, opening)
+    ledger.check_opening(account, opening)
+    return account
