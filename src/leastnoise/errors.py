@@ -42,6 +42,7 @@ __all__ = [
     "UnknownColumn",
     "UnknownEvent",
     "UnknownLabel",
+    "UnsafeQuestion",
 ]
 
 
@@ -191,6 +192,10 @@ class EngineFailure(LeastNoiseError, RuntimeError):
 
 class Closed(LeastNoiseError, RuntimeError):
     """A table or dataset was closed; nothing was asked of it and nothing was spent."""
+
+
+class UnsafeQuestion(LeastNoiseError, ValueError):
+    """A question failed on made-up rows, before any private row was read; it is refused and costs nothing."""
 
 
 class BadFilter(LeastNoiseError, ValueError):

@@ -120,6 +120,10 @@ class EmbeddedTable(Table):
             raise KeyboardInterrupt
         return []
 
+    def _keep(self, text: str, values: list[object]) -> str:
+        self._execute(f"CREATE TEMP TABLE made_up AS {text}", values)
+        return "made_up"
+
     def _release(self) -> None:
         """Close the engine and remove its temporary files."""
         self._finalizer()
@@ -196,6 +200,10 @@ def _column(name: str, native: str, untyped: bool) -> Column:
     if decimal:
         return Column(name, Kind.DECIMAL, native, precision=int(decimal[1]), scale=int(decimal[2]))
     kind = Kind.TEXT if native.startswith("ENUM(") else _KINDS.get(native, Kind.OTHER)
-    zoned = native == "TIMESTAMP WITH TIME ZONE"
+    zoned, wide, coarse = (
+        native == "TIMESTAMP WITH TIME ZONE",
+        native in ("UBIGINT", "HUGEINT"),
+        native == "TIMESTAMP_NS",
+    )
     hint = declaration_hint(name) if untyped else ""
-    return Column(name, kind, native, wide=native in ("UBIGINT", "HUGEINT"), zoned=zoned, hint=hint)
+    return Column(name, kind, native, wide=wide, zoned=zoned, coarse=coarse, hint=hint)

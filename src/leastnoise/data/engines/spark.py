@@ -40,6 +40,7 @@ class SparkTable(Table):
     def __init__(self, identity: Identity, frame: DataFrame) -> None:
         self._frame, self._session = frame, frame.sparkSession
         self._view = f"leastnoise_{uuid4().hex}"
+        self._made_up: DataFrame | None = None
         frame.createTempView(self._view)
         super().__init__(identity, [_column(field, native) for field, native in frame.dtypes], self._view)
 
@@ -48,9 +49,17 @@ class SparkTable(Table):
         rows = found.collect()
         return list(zip(*rows, strict=True)) if rows else [()] * len(found.columns)
 
+    def _keep(self, text: str, values: list[object]) -> str:
+        self._made_up = self._session.sql(text, args=values).cache()
+        self._made_up.createTempView(f"{self._view}_made_up")
+        return f"{self._view}_made_up"
+
     def _release(self) -> None:
-        """Drop the temporary view; the session is the caller's and stays."""
+        """Drop the temporary views; the session is the caller's and stays."""
         self._session.catalog.dropTempView(self._view)
+        if self._made_up is not None:
+            self._session.catalog.dropTempView(f"{self._view}_made_up")
+            self._made_up.unpersist()
 
 
 def session_table(session: SparkSession, table: str) -> tuple[Identity, DataFrame]:
