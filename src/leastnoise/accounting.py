@@ -10,13 +10,17 @@ from leastnoise.composition.filter import Filter
 from leastnoise.composition.group import group_privacy
 from leastnoise.composition.homogeneous import homogeneous_delta, homogeneous_epsilon, homogeneous_per_query
 from leastnoise.ledger import (
+    INTERRUPTIONS,
     Balance,
     Ledger,
+    Opening,
     PostgresStore,
+    PrivacyUnit,
     Receipt,
     Request,
     Scope,
     SqliteStore,
+    Suspension,
     Verification,
     Witness,
     export_csv,
@@ -40,6 +44,7 @@ from leastnoise.model.events import (
 from leastnoise.model.privacy import Privacy
 
 __all__ = [
+    "INTERRUPTIONS",
     "Approximate",
     "Balance",
     "Bound",
@@ -55,15 +60,18 @@ __all__ = [
     "Ledger",
     "Left",
     "Limits",
+    "Opening",
     "Parallel",
     "PostgresStore",
     "Privacy",
+    "PrivacyUnit",
     "Pure",
     "RandomizedResponse",
     "Receipt",
     "Request",
     "Scope",
     "SqliteStore",
+    "Suspension",
     "Verification",
     "Witness",
     "advanced_per_query",

@@ -97,9 +97,9 @@ def picks(table):
         kind, dialect = table.columns[column], table.dialect
         copies = [(cell, copy) for cell in range(1, 60) for copy in range(1, 40 if cell < 6 else 16)]
         parts = [*range(200), *(cell * 2**32 + copy for cell, copy in copies)]
-        units = select("DISTINCT unit", table._reading.rows(Contribution(column), None, [], []), "rows")
+        units = select("DISTINCT unit", table._reading.rows(Contribution(column), None, [], []).text, "rows")
         hashed = dialect.hash(SECRET, ("unit", kind), ("place", Kind.INTEGER))
-        outputs = f"CAST(unit AS {dialect.text}) AS shown, place, {hashed} AS pick"
+        outputs = f"CAST(unit AS {dialect.text}) AS shown, place, " + hashed + " AS pick"
         listed = dialect.listed({str(part): part for part in parts})
         shown, places, picks = table._run(select(outputs, units, "units", "CROSS JOIN (" + listed + ") AS parts"))
         read = int if kind is Kind.INTEGER else str

@@ -125,6 +125,8 @@ def test_a_read_only_file_refuses_and_loses_nothing(read_only):
 
 def test_a_read_only_file_in_a_writable_folder(read_only):
     read_only.parent.chmod(0o777)
+    assert "the witness of the ledger can't be written" in Child(try_to_debit, read_only).result()
+    Path(f"{read_only}.witness").chmod(0o666)
     assert "could not be read or written" in Child(try_to_debit, read_only).result()
     with Ledger.open(read_only) as ledger:
         assert ledger.balances()[0].spent.epsilon == 0
@@ -135,7 +137,7 @@ def test_a_writer_that_never_ends_is_not_waited_for_forever(path):
         other.execute("BEGIN IMMEDIATE")
         with Ledger.open(SqliteStore(path, wait_seconds=0.2)) as ledger:
             assert ledger.balances()[0].spent.epsilon == Fraction(1, 5), "reading goes on"
-            with pytest.raises(LedgerUnavailable, match="locked"):
+            with pytest.raises(LedgerUnavailable, match="another process holds"):
                 ledger.debit(ask("late"))
             other.execute("ROLLBACK")
             assert ledger.debit(ask("late")).fresh
@@ -239,24 +241,14 @@ def test_a_lowered_price_is_found_though_every_hash_fits(path):
         ledger.verify()
 
 
-def test_a_second_answer_and_a_misfiled_entry_are_found(path):
+def test_a_second_answer_is_found_though_every_hash_fits(path):
     with Ledger.open(path) as ledger:
         witness = ledger.witness()
-        body = json.dumps(
-            {"analyst": "ada", "answer": 99, "kind": "answer", "request": "q3", "seq": 43, "time": 2**40},
-            sort_keys=True,
-            separators=(",", ":"),
-        )
-    row = (43, '["ada","q3"]', body, link(witness.hash, body))
-    edit(path, ("INSERT INTO entries VALUES (?, ?, ?, ?)", *row))
-    with Ledger.open(path) as ledger, pytest.raises(LedgerDamaged, match="entry 43: 'answer' can't follow 'answer'"):
-        ledger.verify()
-    edit(path, ('UPDATE entries SET request = \'["ada","q4"]\' WHERE seq = 43',))
-    with Ledger.open(path) as ledger:
-        with pytest.raises(LedgerDamaged, match="entry 43: it is filed under another request"):
-            ledger.verify()
-        with pytest.raises(LedgerDamaged, match="entry 43: it is filed under another request"):
-            ledger.debit(ask(4))
+    entry = {"analyst": "ada", "answer": 99, "kind": "answer", "request": "q3", "seq": 43, "time": 2**40}
+    body = json.dumps(entry, sort_keys=True, separators=(",", ":"))
+    edit(path, ("INSERT INTO entries VALUES (?, ?, ?)", 43, body, link(witness.hash, body)))
+    with pytest.raises(LedgerDamaged, match=r"entry 43: .*'answer' can't follow 'answered'"):
+        Ledger.open(path)
 
 
 def test_another_programs_file_is_not_a_ledger(tmp_path):
@@ -348,7 +340,7 @@ def test_a_missing_witness_fails_closed_until_it_is_renewed(path):
     Ledger.open(path, renew_witness=True).close()
     Ledger.open(path).close()
     Path(f"{path}.witness").write_text("not a witness")
-    with pytest.raises(ValueError, match="not a witness"):
+    with pytest.raises(LedgerDamaged, match="not a witness"):
         Ledger.open(path)
 
 

@@ -17,7 +17,8 @@ class Untouchable(Table):
     """The schema of a table, and an alarm on every way to its data."""
 
     def __init__(self, model):
-        self.name, self.columns = model.name, model.columns
+        for public in ("name", "identity", "former_names", "columns", "hints"):
+            setattr(self, public, getattr(model, public))
 
     def _alarm(self, *_, **__):
         raise AssertionError("the data was touched")
@@ -26,6 +27,9 @@ class Untouchable(Table):
 
     def __getattr__(self, name):
         self._alarm()
+
+    def require_ready(self):
+        pass
 
     def close(self):
         pass

@@ -13,7 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import leastnoise.release as ln
-from leastnoise.errors import BadParameter, BudgetExceeded, EngineFailure, LeastNoiseError, NumberTooLarge
+from leastnoise.errors import (
+    BadParameter,
+    BudgetExceeded,
+    DatasetSuspended,
+    EngineFailure,
+    LeastNoiseError,
+    NumberTooLarge,
+)
 from leastnoise.release.query import Query
 from support.people import CITIES, SURE
 from support.processes import Child
@@ -164,18 +171,40 @@ class TestSensitivity:
 class TestSideChannels:
     """Nothing about a row leaves through errors, shapes or texts."""
 
-    def test_an_engine_failure_is_charged_and_says_nothing(self, tmp_path):
+    def test_an_engine_that_fails_before_any_row_is_read_costs_nothing(self, tmp_path):
         path = tmp_path / "broken.parquet"
         pq.write_table(pa.table({"x": [1, 2], "name": [RARE, "b"]}), path)
         with ln.open(path, budget=1, ledger=tmp_path / "ledger") as dataset:
             query = dataset.count(by="name", keys=["b"])
             path.write_bytes(b"no longer a table")
-            with pytest.raises(EngineFailure) as caught:
+            with pytest.raises(LeastNoiseError) as caught:
                 query.release("1/2")
-            assert dataset.left.epsilon == Fraction(1, 2)
+            assert dataset.left.epsilon == 1
         assert caught.value.__cause__ is None
         assert caught.value.__context__ is None
         assert "parquet" not in str(caught.value).lower()
+
+    def test_an_engine_failure_on_private_rows_is_charged_and_says_nothing(self, open_table):
+        dataset = open_table({"name": [RARE, "b"]})
+        query = dataset.count(by="name", keys=[RARE])
+        execute = dataset.table._execute
+
+        def fails_on_one_row(text, values):
+            found = execute(text, values)
+            if any(len(column) for column in found) and max(found[-1]) == 1:
+                raise ValueError(RARE)
+            return found
+
+        dataset.table._execute = fails_on_one_row
+        before = dataset.left.epsilon
+        with pytest.raises(EngineFailure) as caught:
+            query.release("1/2")
+        assert dataset.left.epsilon == before - Fraction(1, 2)
+        assert RARE not in str(caught.value)
+        assert caught.value.__cause__ is None
+        assert caught.value.__context__ is None
+        with pytest.raises(DatasetSuspended):
+            dataset.count().release("1/2")
 
     @pytest.mark.parametrize("where", ["x / y > 1", "y / 0 = 1", "x * x > 5"])
     def test_filters_never_fail_on_a_row(self, open_table, where):
@@ -249,10 +278,9 @@ class TestBudget:
                 dataset.marginals(keys={"city": CITIES, "sex": ["m", "f"]}),
                 dataset.quantile("age", [0.2, 0.4], bounds=(0, 100)),
             ]
-            for query in queries:
-                before = dataset.ledger.balances()[0].spent.epsilon
+            for number, query in enumerate(queries, start=1):
                 query.release("1/3")
-                assert dataset.ledger.balances()[0].spent.epsilon - before == Fraction(1, 3)
+                assert dataset.ledger.balances()[0].spent.epsilon == Fraction(number, 3)
             before = dataset.ledger.balances()[0].spent
             dataset.count(by="city").release("1/3", "1e-6")
             after = dataset.ledger.balances()[0].spent

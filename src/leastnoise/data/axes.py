@@ -12,13 +12,14 @@ from numbers import Integral, Rational
 from sys import float_info
 from typing import Any
 
-from leastnoise.data.columns import Column, Kind
+from leastnoise.data.columns import Column, Kind, decimal_text
 from leastnoise.errors import BadParameter
 from leastnoise.exact.parameters import read_rational
 
 __all__ = ["LARGEST_REAL", "Axis", "BinAxis", "KeyAxis", "key_text"]
 
 _LONG = range(-(1 << 63), 1 << 63)
+_HUGE = range(-(1 << 127), 1 << 127)
 _MOST_PLACES = 1200  # after the point: beyond it no number is read
 LARGEST_REAL = Fraction(float_info.max)
 
@@ -110,7 +111,7 @@ def _number_text(key: Any, column: Column) -> str | None:
         return repr(float(exact)) if abs(exact) <= LARGEST_REAL else None
     if column.kind is Kind.DECIMAL:
         return _decimal_text(exact, column)
-    fits = exact.denominator == 1 and (abs(exact) < 10**38 if column.wide else int(exact) in _LONG)
+    fits = exact.denominator == 1 and int(exact) in (_HUGE if column.wide else _LONG)
     return str(int(exact)) if fits else None
 
 
@@ -119,9 +120,7 @@ def _decimal_text(exact: Fraction, column: Column) -> str | None:
     digits = exact * 10**scale
     if digits.denominator != 1 or (column.precision is not None and abs(digits) >= 10**column.precision):
         return None
-    text = str(abs(int(digits))).rjust(scale + 1, "0")
-    whole, places = text[: len(text) - scale], text[len(text) - scale :]
-    return f"{'-' if exact < 0 else ''}{whole}.{places}"
+    return decimal_text(int(digits), scale)
 
 
 def _utf8(key: str) -> str:

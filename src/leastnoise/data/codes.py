@@ -1,4 +1,8 @@
-"""Keys of several columns as one text and back: each value as its length, a colon and itself; a hyphen for missing."""
+"""Keys of several columns as one text and back: each value as its length, a colon and itself; a hyphen for missing.
+
+Text longer than `LONGEST_KEY` characters is no key and counts as missing: joined with others it could exceed what an
+engine holds in one text, and the engine would fail on that row.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,9 @@ from decimal import Decimal
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.dialects import Dialect
 
-__all__ = ["code_expression", "read_code"]
+__all__ = ["LONGEST_KEY", "code_expression", "read_code"]
+
+LONGEST_KEY = 1 << 16
 
 _READ: dict[Kind, Callable[[str], Hashable]] = {
     Kind.INTEGER: int,
@@ -26,8 +32,13 @@ def code_expression(columns: Sequence[Column], dialect: Dialect, table: str) -> 
     for column in columns:
         value = f"{table}.{dialect.quote(column.name)}"
         text = dialect.key_text(value, column.kind)
+        if column.kind is Kind.TEXT:
+            text = f"left({text}, {LONGEST_KEY})"
         coded = f"concat(CAST(length({text}) AS {dialect.text}), ':', {text})"
-        parts.append(f"CASE WHEN {dialect.missing(value, column)} THEN '-' ELSE {coded} END")
+        missing = dialect.missing(value, column)
+        if column.kind is Kind.TEXT:
+            missing = f"{missing} OR length({value}) > {LONGEST_KEY}"
+        parts.append(f"CASE WHEN {missing} THEN '-' ELSE {coded} END")
     return f"concat({', '.join(parts)})"
 
 

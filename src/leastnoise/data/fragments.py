@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["Bound", "Fragment", "bound", "join", "select", "sql"]
+__all__ = ["Bound", "Fragment", "Source", "bound", "join", "secret", "select", "sql"]
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A value that the driver hands to the engine beside the text."""
+    """A value that the driver hands to the engine beside the text; a secret one decides nothing about its types."""
 
     value: object
+    secret: bool = False
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the rows come from: the table itself, or rows made up for a rehearsal (`leastnoise.data.canary`).
+
+    Args:
+        names: The columns that are read.
+    """
+
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -20,10 +32,10 @@ class Fragment:
     """Text pieces and bound values in order; `+` joins two fragments, or a fragment and our own text.
 
     >>> (sql("age >= ") + bound(18) + " AND TRUE").parts
-    ('age >= ', Bound(value=18), ' AND TRUE')
+    ('age >= ', Bound(value=18, secret=False), ' AND TRUE')
     """
 
-    parts: tuple[str | Bound, ...]
+    parts: tuple[str | Bound | Source, ...]
 
     def __add__(self, other: Fragment | str) -> Fragment:
         """This one, then the other."""
@@ -44,13 +56,18 @@ def bound(value: object) -> Fragment:
     return Fragment((Bound(value),))
 
 
+def secret(word: int) -> Fragment:
+    """A word of a secret as a fragment."""
+    return Fragment((Bound(word, secret=True),))
+
+
 def join(separator: str, fragments: Iterable[Fragment | str]) -> Fragment:
     """The fragments in a row with text between them.
 
     >>> join(", ", [sql("a"), bound(1)]).parts
-    ('a', ', ', Bound(value=1))
+    ('a', ', ', Bound(value=1, secret=False))
     """
-    parts: list[str | Bound] = []
+    parts: list[str | Bound | Source] = []
     for number, fragment in enumerate(fragments):
         parts += [separator] if number else []
         parts += fragment.parts if isinstance(fragment, Fragment) else (fragment,)

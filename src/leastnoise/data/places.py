@@ -24,6 +24,7 @@ class Cells:
     """How the cells of some axes are numbered, 0, 1, …, as in NumPy's C order; NULL outside of the axes."""
 
     joins: Fragment
+    outer_joins: Fragment  # the same, but keeping every row
     joined: tuple[str, ...]  # the aliases in the joins
     expression: str
     shape: tuple[int, ...]
@@ -44,19 +45,20 @@ def cells_of(axes: Sequence[Axis], columns: Mapping[str, Column], dialect: Diale
     shape = tuple(len(axis) for axis in axes)
     if prod(shape) > _MOST_CELLS:
         raise TooLarge("the axes have more than 2^31 cells together", given=shape, fix="take fewer or shorter axes")
-    joins, joined, terms = sql(""), list[str](), [dialect.number(0)]
+    joins, outer, joined, terms = sql(""), sql(""), list[str](), [dialect.number(0)]
     for number, axis in enumerate(axes):
         column, stride = columns[axis.column], prod(shape[number + 1 :])
         value = f"{table}.{dialect.quote(axis.column)}"
         if isinstance(axis, KeyAxis) and column.kind is Kind.INTEGER and (run := _run_of(axis)):
             place = _run_place(run, value, dialect)
         elif isinstance(axis, KeyAxis):
-            join, place = _key_place(axis, column, value, f"axis{number}", dialect)
-            joins, joined = joins + join, [*joined, f"axis{number}"]
+            listed, place = _key_place(axis, column, value, f"axis{number}", dialect)
+            kind = " LEFT JOIN (" if None in axis.keys else " JOIN ("
+            joins, outer, joined = joins + kind + listed, outer + " LEFT JOIN (" + listed, [*joined, f"axis{number}"]
         else:
             place = _bin_place(axis, column, value, dialect)
         terms.append(f"{place} * {dialect.number(stride)}")
-    return Cells(joins, tuple(joined), " + ".join(terms), shape)
+    return Cells(joins, outer, tuple(joined), " + ".join(terms), shape)
 
 
 def _run_of(axis: KeyAxis) -> range | None:
@@ -70,7 +72,8 @@ def _run_of(axis: KeyAxis) -> range | None:
 
 def _run_place(run: range, value: str, dialect: Dialect) -> str:
     first, last = dialect.number(run[0]), dialect.number(run[-1])
-    return f"CASE WHEN {value} BETWEEN {first} AND {last} THEN CAST({value} - {first} AS {dialect.long}) END"
+    place = f"CAST(least(greatest({value}, {first}), {last}) - {first} AS {dialect.long})"
+    return f"CASE WHEN {value} BETWEEN {first} AND {last} THEN {place} END"
 
 
 def _key_place(axis: KeyAxis, column: Column, value: str, alias: str, dialect: Dialect) -> tuple[Fragment, str]:
@@ -85,14 +88,14 @@ def _key_place(axis: KeyAxis, column: Column, value: str, alias: str, dialect: D
     if column.kind is Kind.TEXT:
         key = f"{key} COLLATE {dialect.binary_collation}"
     listed = select(f"{key} AS key, CAST(place AS {dialect.long}) AS place", dialect.listed(places), "texts")
-    kind = " JOIN (" if hole is None else " LEFT JOIN ("
-    join = kind + listed + f") AS {alias} ON {value} = {alias}.key"
+    matched = listed + f") AS {alias} ON {value} = {alias}.key"
     if hole is None:
-        return join, f"{alias}.place"
-    return join, f"CASE WHEN {dialect.missing(value, column)} THEN {dialect.number(hole)} ELSE {alias}.place END"
+        return matched, f"{alias}.place"
+    return matched, f"CASE WHEN {dialect.missing(value, column)} THEN {dialect.number(hole)} ELSE {alias}.place END"
 
 
 def _bin_place(axis: BinAxis, column: Column, value: str, dialect: Dialect) -> str:
-    edges = Thresholds(axis.edges[:-1], column, value, dialect)
-    inside = f"NOT {dialect.missing(value, column)} AND {edges.reached(0)} AND {edges.at_most(axis.edges[-1])}"
-    return f"CASE WHEN {inside} THEN {edges.count_reached()} - {dialect.number(1)} END"
+    edges = Thresholds(axis.edges, column, value, dialect)
+    lower = Thresholds(axis.edges[:-1], column, value, dialect)
+    inside = f"NOT {dialect.missing(value, column)} AND {edges.reached(0)} AND {edges.at_most(-1)}"
+    return f"CASE WHEN {inside} THEN {lower.count_reached()} - {dialect.number(1)} END"

@@ -10,13 +10,28 @@ from typing import TYPE_CHECKING
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.contribution import Contribution
 from leastnoise.data.dialects import Dialect
-from leastnoise.data.fragments import Fragment, join, select, sql
+from leastnoise.data.fragments import Fragment, Source, join, select, sql
 from leastnoise.errors import BadParameter, UnknownColumn
 
 if TYPE_CHECKING:
+    from leastnoise.data.places import Cells
     from leastnoise.data.predicates import Predicate
 
-__all__ = ["Reading"]
+__all__ = ["Reading", "Rows"]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows on their way to a query.
+
+    Args:
+        text: The rows that belong to a unit, pass the filter and lie on the axes.
+        every: All rows, with the same outputs, and each test of the filters as an output of its own: every expression
+            that a row could meet, met by every row. For rehearsals.
+    """
+
+    text: Fragment
+    every: Fragment
 
 
 @dataclass(frozen=True)
@@ -33,6 +48,10 @@ class Reading:
     columns: Mapping[str, Column]
     source: str
 
+    def table(self, _names: tuple[str, ...]) -> Fragment:
+        """The private rows themselves."""
+        return sql(f"TABLE {self.source}")
+
     def column(self, name: str, *, numeric: bool = False) -> Column:
         """A usable column.
 
@@ -46,14 +65,17 @@ class Reading:
             raise UnknownColumn("there is no such column", given=name, fix=fix)
         column = self.columns[name]
         if numeric and not column.kind.numeric:
-            raise BadParameter(f"{name!r} holds no numbers", given=column.kind.value, fix="pass a numeric column")
+            raise BadParameter(
+                f"{name!r} holds no numbers", given=column.kind.value, fix=column.hint or "pass a numeric column"
+            )
         if column.kind is Kind.OTHER:
             raise BadParameter(f"{name!r} is of a type that can't be used", given=column.native, fix="pass another one")
         return column
 
     def unit_kind(self, contribution: Contribution) -> Kind:
         """The kind of the unit column."""
-        return Kind.OTHER if contribution.privacy_unit is None else self.column(contribution.privacy_unit).kind
+        unit = contribution.privacy_unit
+        return Kind.OTHER if unit is None else self.unit_column(unit).kind
 
     def rows(
         self,
@@ -61,30 +83,69 @@ class Reading:
         where: Predicate | None,
         needed: Iterable[str],
         outputs: Sequence[Fragment | str],
-        joins: Fragment | str = "",
-        joined: Sequence[str] = (),
-    ) -> Fragment:
-        """SELECT unit, outputs from the plain columns (as `base`) of rows that belong to a unit and pass the filter."""
+        cells: Cells | None = None,
+        options: Sequence[Predicate] = (),
+    ) -> Rows:
+        """SELECT unit, outputs from the plain columns (as `base`) of rows that belong to a unit and pass the filter.
+
+        Args:
+            contribution: Names the unit.
+            where: The filter.
+            needed: The columns of the outputs.
+            outputs: What is computed of a row.
+            cells: The axes that the outputs refer to.
+            options: Filters inside of the outputs.
+        """
         dialect, unit = self.dialect, contribution.privacy_unit
         names, conditions, given = set(needed), list[Fragment | str](), list(outputs)
+        tests = [test for option in options for test in option.tests()]
         if where is not None:
             where = where.typed({column.name: column.kind for column in self.columns.values()})
             names |= where.columns
             conditions.append(where.fragment(dialect))
+            tests += where.tests()
         if unit is not None:
             names.add(unit)
-            conditions.append(f"NOT {dialect.missing(dialect.quote(unit), self.column(unit))}")
+            conditions.append(self._somebody(self.unit_column(unit)))
             given.append(f"{self._unit(self.column(unit))} AS unit")
         plain = [f"{dialect.plain(self.column(name))} AS {dialect.quote(name)}" for name in sorted(names)]
-        base = select(", ".join(plain) or "1 AS one", sql(f"TABLE {self.source}"), "native")
-        if conditions:
-            base = select("*", base, "plain", "WHERE " + join(" AND ", conditions))
-        hints = "".join(dialect.small.format(alias) for alias in joined)
-        return select(hints + join(", ", given), base, "base", joins)
+        base = select(", ".join(plain) or "1 AS one", Fragment((Source(tuple(sorted(names))),)), "native")
+        passed = select("*", base, "plain", "WHERE " + join(" AND ", conditions)) if conditions else base
+        hints = "".join(dialect.small.format(alias) for alias in (cells.joined if cells else ()))
+        shown = ["CASE WHEN " + test.fragment(dialect) + f" THEN 1 END AS t{i}" for i, test in enumerate(tests)]
+        return Rows(
+            select(hints + join(", ", given), passed, "base", cells.joins if cells else ""),
+            select(join(", ", [*given, *shown, "1 AS one"]), base, "base", cells.outer_joins if cells else ""),
+        )
+
+    def unit_column(self, name: str) -> Column:
+        """A column that can name units.
+
+        Raises:
+            BadParameter: Two different ids could be the same in plain form.
+        """
+        column = self.column(name)
+        if column.coarse:
+            raise BadParameter(
+                f"{name!r} holds times in nanoseconds, which are told to the microsecond: two units could be one",
+                given=column.native,
+                fix="name another column as the privacy unit, or store its ids as text or whole numbers",
+            )
+        return column
+
+    def _somebody(self, column: Column) -> str:
+        """The test that a row belongs to a unit: its id is there, and at no end of the calendar, where several meet."""
+        dialect, value = self.dialect, self.dialect.quote(column.name)
+        if column.kind not in (Kind.DATE, Kind.TIMESTAMP):
+            return f"NOT {dialect.missing(value, column)}"
+        first, last = dialect.calendar(column)
+        return f"({value} > {first} AND {value} < {last})"
 
     def _unit(self, column: Column) -> str:
-        """The unit's identity; the two zeros of doubles are one."""
+        """The unit's identity in its one canonical form: equal ids are the same value for grouping and for hashing."""
         value = f"base.{self.dialect.quote(column.name)}"
+        if column.kind is Kind.DECIMAL:
+            return self.dialect.trimmed(value)
         if column.kind is not Kind.REAL:
             return value
         zero = self.dialect.number(0.0)

@@ -15,12 +15,13 @@ from leastnoise.data.dialects import Dialect, Secret
 from leastnoise.data.fragments import Fragment, select, sql
 from leastnoise.data.measures import CountRows, CountUnits, Measure, SumOf
 from leastnoise.data.values import total_type
-from leastnoise.errors import NumberTooLarge
+from leastnoise.errors import NumberTooLarge, TooLarge
 
 __all__ = ["Shapes"]
 
 _POSITIVE = (1 << 63) - 1
 _TOLD_APART = 1 << 16  # copies of a row in one cell that a choice of rows tells apart
+_MOST_COPIES = 1 << 24  # a list of them fits every engine
 _COPIES = 1 << 32
 
 
@@ -47,7 +48,7 @@ class Shapes:
             return self._sum_rows(rows, measures)
         if cells > most and self._only_presence(measures):
             distinct = "DISTINCT " if most > 1 else ""  # the smallest of one needs none
-            picks = select(f"{distinct}unit, {self._pick('cell', cells)} AS pick", rows, "placed")
+            picks = select(f"{distinct}unit, " + self._pick("cell", cells) + " AS pick", rows, "placed")
             return self._kept(picks, most, cells, len(measures))
         values = "".join(f", {self._unit_value(measure, i)} AS s{i}" for i, measure in numbered)
         pairs = select(f"unit, cell{values}", rows, "placed", "GROUP BY unit, cell")
@@ -61,8 +62,8 @@ class Shapes:
         dialect, codes = self.dialect, rows
         if self.contribution.privacy_unit is not None:
             order = dialect.hash(self.secret, ("unit", self.unit_kind), ("code", Kind.TEXT))
-            prefix = f"CAST({order} | {dialect.number(1 << 62)} AS {dialect.text})"  # always 19 digits
-            picks = select(f"DISTINCT unit, concat({prefix}, code) AS pick", rows, "coded")
+            prefix = "CAST(" + order + f" | {dialect.number(1 << 62)} AS {dialect.text})"  # always 19 digits
+            picks = select("DISTINCT unit, concat(" + prefix + ", code) AS pick", rows, "coded")
             kept = self._smallest(picks, self.contribution.groups_per_unit)
             codes = select("substr(pick, 20) AS code", kept, "kept")
         return select(f"code, {self._count('*')} AS units", codes, "codes", "GROUP BY code")
@@ -72,11 +73,14 @@ class Shapes:
         if self.contribution.privacy_unit is None:
             return self._sum_rows(rows, (CountRows(),))
         dialect, most = self.dialect, self.contribution.rows_per_unit
+        if most > _MOST_COPIES:
+            fix = "pass a smaller rows_per_unit"
+            raise TooLarge("rows are drawn from at most 2^24 rows of a unit", given=most, fix=fix)
         copies = f"least(count(*), {dialect.number(max(most, _TOLD_APART))})"
         pairs = select(f"unit, cell, {copies} AS copies", rows, "placed", "GROUP BY unit, cell")
         numbered = select(f"unit, cell, {dialect.times('copies')} AS copy", pairs, "pairs")
         pick = self._pick("cell", cells, f"cell * {dialect.number(_COPIES)} + copy")
-        return self._kept(select(f"unit, {pick} AS pick", numbered, "numbered"), most, cells, 1)
+        return self._kept(select("unit, " + pick + " AS pick", numbered, "numbered"), most, cells, 1)
 
     def scores(self, rows: Fragment, options: int) -> Fragment:
         """One row (o0, o1, …) from rows (unit, o0, o1, …) of marks: Σ over units of min(marked rows, rows_per_unit)."""
@@ -100,11 +104,11 @@ class Shapes:
         single = self.contribution.rows_per_unit == 1
         return all(isinstance(m, CountUnits) or (single and isinstance(m, CountRows)) for m in measures)
 
-    def _pick(self, cell: str, cells: int, hashed: str | None = None) -> str:
+    def _pick(self, cell: str, cells: int, hashed: str | None = None) -> Fragment:
         """The cell in the low bits, so that picks differ and the cell can be read back; the hash in the high ones."""
         mask = self._mask(cells)
-        hashed = self.dialect.hash(self.secret, ("unit", self.unit_kind), (hashed or cell, Kind.INTEGER))
-        return f"(({hashed} & {self.dialect.number(_POSITIVE ^ mask)}) | {cell})"
+        bits = self.dialect.hash(self.secret, ("unit", self.unit_kind), (hashed or cell, Kind.INTEGER))
+        return "((" + bits + f" & {self.dialect.number(_POSITIVE ^ mask)}) | {cell})"
 
     def _smallest(self, picks: Fragment, most: int) -> Fragment:
         """The `most` smallest picks of each unit: by a heap where the engine has one, else in a window."""
@@ -126,7 +130,7 @@ class Shapes:
     def _chosen(self, pairs: Fragment, cells: int, measures: int, sums: str) -> Fragment:
         """Keep the pairs up to the last pick that a unit may keep: with a heap, a join is cheaper than a window."""
         most, values = self.contribution.groups_per_unit, "".join(f", s{i}" for i in range(measures))
-        picked = select(f"unit, cell, {self._pick('cell', cells)} AS pick{values}", pairs, "pairs")
+        picked = select("unit, cell, " + self._pick("cell", cells) + f" AS pick{values}", pairs, "pairs")
         if most > self.dialect.heap:
             ranked = self._ranked(f"cell{values}", picked)
             return select(f"cell{sums}", ranked, "ranked", f"WHERE place <= {most} GROUP BY cell")
@@ -152,8 +156,9 @@ class Shapes:
         if measure.averaged:
             if most * measure.largest >= 1 << 62:
                 raise NumberTooLarge("rows_per_unit rows exceed 2^62 steps", given=most, fix="take a larger step")
-            share = dialect.divide(f"CAST({total} AS {dialect.wide}) * {dialect.number(most)}", f"count({value})")
-            return f"CASE WHEN count({value}) > {most} THEN CAST({share} AS {type_}) ELSE CAST({total} AS {type_}) END"
+            limit = dialect.number(most)  # with no more rows than that, sum·R/R is the sum
+            share = dialect.divide(f"CAST({total} AS {dialect.wide}) * {limit}", f"greatest(count({value}), {limit})")
+            return f"CAST({share} AS {type_})"
         low, high = min(0, most * measure.lowest), max(0, most * measure.highest)
         return f"least(greatest({total}, {dialect.number(low)}), {dialect.number(high)})"
 

@@ -5,9 +5,11 @@ The answers here are exact and **not private**: they are for mechanisms, never f
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -18,18 +20,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.data.axes import Axis
+from leastnoise.data.canary import Canary
 from leastnoise.data.codes import code_expression, read_code
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.contribution import Contribution
 from leastnoise.data.dialects import Dialect, Secret
 from leastnoise.data.fragments import Fragment, select
+from leastnoise.data.identity import Identity
 from leastnoise.data.measures import Measure, SumOf
 from leastnoise.data.places import cells_of
-from leastnoise.data.reading import Reading
+from leastnoise.data.reading import Reading, Rows
 from leastnoise.data.shapes import Shapes
 from leastnoise.data.thresholds import Thresholds
 from leastnoise.data.values import row_value, total_type
-from leastnoise.errors import BadParameter, EngineFailure, LeastNoiseError
+from leastnoise.errors import BadParameter, Closed, EngineFailure, ForeignProcess, LeastNoiseError, UnsafeQuestion
 from leastnoise.exact.parameters import read_rational
 from leastnoise.exact.sources import system_source
 
@@ -39,6 +43,8 @@ if TYPE_CHECKING:
 __all__ = ["Table", "TooLittleMemory", "engine_failure"]
 
 _OPTIONS_AT_ONCE = 200
+_rehearsing: ContextVar[bool] = ContextVar("rehearsing", default=False)
+_ON_THE_AXES = "WHERE cell IS NOT NULL"
 
 
 class TooLittleMemory(Exception):
@@ -49,21 +55,32 @@ class Table(ABC):
     """One table: a public name, a public schema, and four questions whose contributions are bounded in the engine.
 
     Every rule about single rows (missing values, rounding, keys) is the same in every engine. An error of the engine
-    becomes `EngineFailure` without its words; a wrong column or key is reported before the data is touched.
+    becomes `EngineFailure` without its words; a wrong column or key is reported before the data is touched. So is a
+    question that fails on made-up rows full of extremes (`leastnoise.data.canary`): each text is rehearsed there first.
 
     Attributes:
         name: Public and stable: what a ledger calls the dataset.
+        identity: The name, where it tells this table from every other one; None for a frame that nobody named.
+        former_names: What version 0.1 called it, or may have called it.
         columns: The kind of each column.
+        hints: What to do about a column whose kind is not the one that is needed, for columns where there is something.
     """
 
     dialect: ClassVar[Dialect]
     smaller_parts: ClassVar[tuple[int, ...]] = ()  # into how many parts to cut the units where memory does not do
 
-    def __init__(self, name: str, columns: Iterable[Column], source: str) -> None:
-        self.name = name
-        self._reading = Reading(self.dialect, {column.name: column for column in columns}, source)
-        kinds = {column.name: column.kind for column in self._reading.columns.values()}
+    def __init__(self, identity: Identity, columns: Iterable[Column], source: str) -> None:
+        self.name = identity.name
+        self.identity = identity.name if identity.known else None
+        self.former_names = identity.former_names
+        self._process, self._closed = os.getpid(), False
+        known = {column.name: column for column in columns}
+        self._reading = Reading(self.dialect, known, source)
+        kinds = {column.name: column.kind for column in known.values()}
         self.columns: Mapping[str, Kind] = MappingProxyType(kinds)
+        hints = {column.name: column.hint for column in known.values() if column.hint}
+        self.hints: Mapping[str, str] = MappingProxyType(hints)
+        self._canary = Canary(self.dialect, known)
 
     def aggregate(
         self,
@@ -83,6 +100,7 @@ class Table(ABC):
         Raises:
             UnknownColumn: A column that is not there.
             BadParameter: A column of the wrong kind, or a key that does not fit it.
+            UnsafeQuestion: The engine failed on made-up rows; no private row was read.
             EngineFailure: The engine failed.
         """
         return self._aggregate(contribution, axes, measures, where, _fresh_secret())
@@ -115,14 +133,48 @@ class Table(ABC):
             tests = [option.typed(self.columns) for option in options[start : start + _OPTIONS_AT_ONCE]]
             outputs = ["CASE WHEN " + t.fragment(self.dialect) + f" THEN 1 END AS o{i}" for i, t in enumerate(tests)]
             named = {name for test in tests for name in test.columns}
-            rows = self._reading.rows(contribution, where, named, outputs)
-            answers = self._answers(contribution, rows, partial(shapes.scores, options=len(tests)))
+            rows = self._reading.rows(contribution, where, named, outputs, options=tests)
+            answers = self._answers(contribution, rows, "", partial(shapes.scores, options=len(tests)))
             found += [sum(int(column[0]) for column in columns) for columns in zip(*answers, strict=True)]
         return np.array(found, dtype=np.int64)
 
-    @abstractmethod
+    def rehearse(self, question: Callable[[], object]) -> None:
+        """Let an empty table with the same columns answer, in the same engine; no private row is read.
+
+        All texts of the question run on the made-up rows, too. What can be wrong with a question for public reasons is
+        wrong here. So whoever charges for a question rehearses it before, and an error that comes after a rehearsal is
+        never a refusal.
+
+        Args:
+            question: Asks this table, by any of its methods, in the same thread.
+        """
+        before = _rehearsing.set(True)
+        try:
+            question()
+        finally:
+            _rehearsing.reset(before)
+
+    def require_ready(self) -> None:
+        """See that the table can be asked at all; the engine is not touched.
+
+        Raises:
+            Closed: It was closed.
+            ForeignProcess: It was opened in another process, of which this one is a fork.
+        """
+        if self._closed:
+            raise Closed("the table was closed", given=self.name, fix="open it again, and ask inside its `with` block")
+        if os.getpid() != self._process:
+            raise ForeignProcess("the table was opened in another process", given=self.name, fix="open it in this one")
+
     def close(self) -> None:
-        """Let go of the engine; the table can't be used afterwards."""
+        """Let go of the engine; the table can't be used afterwards. A second time does nothing."""
+        closed, self._closed = self._closed, True
+        if not closed and os.getpid() == self._process:
+            self._release()
+
+    @abstractmethod
+    def _release(self) -> None:
+        """Let go of what the engine holds; called once, in the process that opened the table."""
 
     @abstractmethod
     def _execute(self, text: str, values: list[object]) -> Sequence[Sequence[Any]]:
@@ -143,16 +195,24 @@ class Table(ABC):
         return f"<{type(self).__name__} {self.name!r}: {len(self.columns)} columns>"
 
     def _answers(
-        self, contribution: Contribution, rows: Fragment, shape: Callable[[Fragment], Fragment]
+        self, contribution: Contribution, rows: Rows, rest: str, shape: Callable[[Fragment], Fragment]
     ) -> list[Sequence[Sequence[Any]]]:
-        """The answer for all units at once, or, where memory does not do, one for each of several parts of them.
+        """The answer for all units at once, or, if memory runs out, one for each of several parts of them.
 
-        What a unit adds depends on its own rows alone, so that the answers for the parts add up to the whole.
+        What a unit adds depends on its own rows alone, so that the answers for the parts add up to the whole. All texts
+        are rehearsed before the first of them reads private rows.
         """
+        self.require_ready()
         parts = (1,) if contribution.privacy_unit is None else (1, *self.smaller_parts)
+        placed = select("*", rows.text, "located", rest) if rest else rows.text
+
+        def query(number: int, count: int) -> Fragment:
+            return shape(self._part(contribution, placed, number, count))
+
+        self._rehearse([rows.every, query(0, 1), *(query(0, count) for count in parts[1:][-1:])])
         for count in parts:
             try:
-                return [self._run(shape(self._part(contribution, rows, number, count))) for number in range(count)]
+                return [self._run(query(number, count)) for number in range(count)]
             except TooLittleMemory:
                 continue
         raise engine_failure()
@@ -162,10 +222,40 @@ class Table(ABC):
             return rows
         kind = self._reading.unit_kind(contribution)
         place = self.dialect.hash((count, count), ("unit", kind), (self.dialect.number(0), Kind.INTEGER))
-        return select("*", rows, "parts", f"WHERE mod({place}, {count}) = {number}")
+        return select("*", rows, "parts", "WHERE mod(" + place + f", {count}) = {number}")
+
+    def _rehearse(self, queries: Sequence[Fragment]) -> None:
+        """Run texts that were not run before on the canary's rows.
+
+        Raises:
+            UnsafeQuestion: The engine failed on one of them.
+        """
+        failed = False
+        try:
+            if not self._canary.made:
+                self._canary.made = True
+                self._canary.keep(self._keep(*self.dialect.render(self._canary.all_rows())))
+            for text, values in self._canary.unseen(queries):
+                self._execute(text, values)
+        except (LeastNoiseError, TooLittleMemory):
+            raise
+        except Exception:
+            failed = True
+        if failed:  # outside of `except`, as in `_run`
+            raise UnsafeQuestion(
+                "the engine failed on made-up rows that hold the extremes of the columns' types",
+                fix="no private row was read and nothing is charged: see that the engine is there, or ask with other "
+                "bounds, edges or filters and report it, for this question was thought to be safe",
+            )
+        self._canary.remember(queries)
+
+    def _keep(self, text: str, values: list[object]) -> str:  # noqa: ARG002 - for engines that can
+        """Keep made-up rows in the engine and return where; "" where it can't: they are then made anew each time."""
+        return ""
 
     def _run(self, query: Fragment) -> Sequence[Sequence[Any]]:
-        text, values = self.dialect.render(query)
+        rows = self._canary.empty if _rehearsing.get() else self._reading.table
+        text, values = self.dialect.render(query, rows)
         try:
             return self._execute(text, values)
         except (LeastNoiseError, TooLittleMemory):
@@ -198,10 +288,9 @@ class Table(ABC):
         ]
         needed = {axis.column for axis in axes} | {measure.column for measure in sums.values()}
         outputs = [f"{cells.expression} AS cell", *values]
-        rows = reading.rows(contribution, where, needed, outputs, cells.joins, cells.joined)
-        placed = select("*", rows, "located", "WHERE cell IS NOT NULL") if axes else rows
+        rows = reading.rows(contribution, where, needed, outputs, cells)
         shape = partial(self._shapes(contribution, secret).totals, cells=cells.count, measures=measures)
-        answers = self._answers(contribution, placed, shape)
+        answers = self._answers(contribution, rows, _ON_THE_AXES if axes else "", shape)
         wide = [isinstance(m, SumOf) and total_type(m, self.dialect) != self.dialect.long for m in measures]
         return tuple(
             _dense([(place, totals[number]) for place, *totals in answers], cells.shape, big)
@@ -220,7 +309,7 @@ class Table(ABC):
         code = f"{code_expression(keys, self.dialect, 'base')} AS code"
         rows = self._reading.rows(contribution, where, columns, [code])
         found = Counter[tuple[Hashable, ...]]()
-        for codes, units in self._answers(contribution, rows, self._shapes(contribution, secret).units_by_code):
+        for codes, units in self._answers(contribution, rows, "", self._shapes(contribution, secret).units_by_code):
             found.update({read_code(code, keys): int(count) for code, count in zip(codes, units, strict=True)})
         return dict(found)
 
@@ -241,9 +330,8 @@ class Table(ABC):
         place = Thresholds(middles, ranked, value, self.dialect).count_reached()
         present = f"CASE WHEN NOT {self.dialect.missing(value, ranked)} THEN {place} END AS cell"
         rows = reading.rows(contribution, where, [column], [present])
-        placed = select("*", rows, "located", "WHERE cell IS NOT NULL")
         shape = partial(self._shapes(contribution, secret).chosen_rows, cells=len(points))
-        answers = self._answers(contribution, placed, shape)
+        answers = self._answers(contribution, rows, _ON_THE_AXES, shape)
         return _dense([(found, counts) for found, counts in answers], (len(points),))
 
 

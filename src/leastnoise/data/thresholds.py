@@ -16,11 +16,14 @@ __all__ = ["Thresholds"]
 
 _FEW = 16
 _SURE = 1 << 48  # whole numbers below it leave a double five bits, so that a quotient is wrong by less than one
-_DIGITS = 38
+_MOST_DIGITS = 5000  # of a threshold beside a NUMERIC, far within the digits that Postgres holds
 
 
 class Thresholds:
     """Increasing public numbers beside a column; a double is compared with the doubles nearest to them, others exactly.
+
+    A threshold beyond everything that the column's type holds is reached by all values or by none, and is compared with
+    none: no text holds a literal that its type can't.
 
     Args:
         numbers: The thresholds.
@@ -30,25 +33,25 @@ class Thresholds:
 
     Raises:
         BadParameter: Two thresholds are the same double, for a column of doubles.
-        NumberTooLarge: A threshold is beyond what the engines can hold.
+        NumberTooLarge: A threshold is beyond the doubles, for a column of doubles, or has thousands of digits.
     """
 
     def __init__(self, numbers: Sequence[Fraction], column: Column, value: str, dialect: Dialect) -> None:
         self.numbers, self.column, self.value, self.dialect = tuple(numbers), column, value, dialect
-        largest = max(map(abs, self.numbers), default=0)
-        limit = LARGEST_REAL if column.kind is Kind.REAL else 10 ** (_DIGITS - 1 - (column.scale or 0))
-        if largest > limit:
+        real = column.kind is Kind.REAL
+        largest = max((max(abs(x.numerator), x.denominator) for x in self.numbers), default=0)
+        if largest >= 10**_MOST_DIGITS or (real and any(abs(x) > LARGEST_REAL for x in self.numbers)):
             raise NumberTooLarge(f"an edge for {column.name!r} is too large", fix="take edges near the column's values")
-        if column.kind is Kind.REAL and any(float(low) == float(high) for low, high in pairwise(self.numbers)):
+        if real and any(float(low) == float(high) for low, high in pairwise(self.numbers)):
             raise BadParameter(f"two edges for {column.name!r} are the same double", fix="take edges further apart")
 
     def reached(self, number: int) -> str:
         """The test x ≥ threshold, true or false where x is not missing."""
         return self._compared(">=", self.numbers[number])
 
-    def at_most(self, number: Fraction) -> str:
-        """The test x ≤ number."""
-        return self._compared("<=", number)
+    def at_most(self, number: int) -> str:
+        """The test x ≤ threshold, true or false where x is not missing."""
+        return self._compared("<=", self.numbers[number])
 
     def count_reached(self) -> str:
         """How many thresholds are ≤ x, as a 64 bit integer; some number in range where x is missing."""
@@ -57,16 +60,24 @@ class Thresholds:
         return self._searched(0, len(self.numbers))
 
     def _compared(self, symbol: str, number: Fraction) -> str:
-        """X ≥ e as x ≥ ⌈e⌉ and x ≤ e as x ≤ ⌊e⌋ on the lattice of the column's values."""
-        nearest = ceil if symbol == ">=" else floor
+        """X ≥ e as x ≥ ⌈e⌉ and x ≤ e as x ≤ ⌊e⌋ on the lattice of the column's values.
+
+        A NUMERIC of any scale is brought next to e first: times the denominator, the largest would overflow.
+        """
+        below, above = floor(number), ceil(number)
         if self.column.kind is Kind.REAL:
             return f"{self.value} {symbol} {self.dialect.number(float(number))}"
-        if self.column.kind is Kind.INTEGER:
-            return f"{self.value} {symbol} {self.dialect.number(nearest(number))}"
-        if self.column.scale is None:
-            return f"{self.value} * {number.denominator} {symbol} {number.numerator}"
-        digits = nearest(number * 10**self.column.scale)
-        return f"{self.value} {symbol} CAST('{digits}e-{self.column.scale}' AS DECIMAL({_DIGITS}, {self.column.scale}))"
+        limits = self.dialect.limits(self.column)
+        if limits is None:
+            low, high, bar, times = (
+                self.dialect.exact_number(n) for n in (below, above, number.numerator, number.denominator)
+            )
+            return f"least(greatest({self.value}, {low}), {high}) * {times} {symbol} {bar}"
+        scaled = number * 10 ** (self.column.scale or 0)
+        digits = ceil(scaled) if symbol == ">=" else floor(scaled)
+        if limits[0] <= digits <= limits[1]:
+            return f"{self.value} {symbol} {self.dialect.exact(digits, self.column)}"
+        return "TRUE" if (symbol == ">=") == (digits < limits[0]) else "FALSE"
 
     def _searched(self, low: int, high: int) -> str:
         if low == high:
@@ -82,7 +93,7 @@ class Thresholds:
         first, stride = int(self.numbers[0] * denominator), int(step * denominator)
         if self.column.kind is Kind.INTEGER and denominator > 1:
             return None
-        if max(abs(first) + stride * len(self.numbers), denominator) >= _SURE:
+        if max(abs(first) + stride * (len(self.numbers) + 1), denominator) >= _SURE:
             return None
         even = all(x * denominator == first + stride * i for i, x in enumerate(self.numbers))
         return (first, stride, denominator) if even else None
@@ -92,6 +103,7 @@ class Thresholds:
 
         The threshold t(i) = (first + stride·i)/denominator is rounded once, so it is the double nearest to it.
         Differences below a quarter of the width count as a quarter: Postgres refuses quotients that underflow.
+        The value is brought between the thresholds first, so that every number here stays below 2^49.
         """
         real, number = self.dialect.real, self.dialect.number
         start, width = float(self.numbers[0]), stride / denominator

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
+from leastnoise.composition import Left
 from leastnoise.data import Axis, Contribution, Predicate, Table
 from leastnoise.data.predicates import read_filter
 from leastnoise.errors import BadParameter
 from leastnoise.exact.parameters import NumberLike, read_integer
-from leastnoise.ledger import Ledger
+from leastnoise.ledger import Ledger, Opening
 from leastnoise.release.axes import Bins, By, Keys, read_axes, read_by
 
 __all__ = ["Asking", "Limit", "Where", "require_countable"]
@@ -15,7 +18,7 @@ Where = str | Predicate | None
 Limit = NumberLike | None
 
 
-class Asking:
+class Asking(ABC):
     """Reads the arguments that questions have in common.
 
     Attributes:
@@ -25,6 +28,7 @@ class Asking:
         analyst: Who asks.
         purpose: What for.
         contribution: What one unit may add, unless a question says otherwise.
+        opening: The budget and the privacy unit that the first request fixes.
     """
 
     table: Table
@@ -33,6 +37,16 @@ class Asking:
     analyst: str
     purpose: str
     contribution: Contribution
+    opening: Opening
+
+    @property
+    @abstractmethod
+    def left(self) -> Left:
+        """What one more question may cost."""
+
+    @abstractmethod
+    def require_ready(self) -> None:
+        """Refuse to ask a dataset that was closed, or opened by another process."""
 
     def _filter(self, where: Where) -> Predicate | None:
         return read_filter(where, self.table.columns)

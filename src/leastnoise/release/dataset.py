@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, field
 
 from leastnoise.composition import Left
 from leastnoise.data import Contribution, Table
-from leastnoise.ledger import Ledger, Scope
+from leastnoise.errors import Closed, ForeignProcess, UncoveredDebit
+from leastnoise.ledger import Ledger, Opening
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.choosing import Choosing
 from leastnoise.release.counting import Counting
@@ -27,6 +29,7 @@ class Dataset(Counting, Measuring, Choosing, Deciding):
         analyst: Who asks.
         purpose: What for.
         contribution: What one unit may add, unless a question says otherwise.
+        opening: The budget and the privacy unit that the first request fixes; until then nothing is granted.
         owns_table: Whether `close` closes the table.
         owns_ledger: Whether `close` closes the ledger.
     """
@@ -37,26 +40,48 @@ class Dataset(Counting, Measuring, Choosing, Deciding):
     analyst: str
     purpose: str
     contribution: Contribution
+    opening: Opening
     owns_table: bool = True
     owns_ledger: bool = True
+    _process: int = field(default_factory=os.getpid, init=False)
+    _closed: bool = field(default=False, init=False)
 
     @property
     def budget(self) -> Privacy:
-        """What all questions together may cost."""
-        return next(b.limits.budget for b in self.ledger.balances() if b.scope == Scope(self.name))
+        """What all questions together may cost; as long as none was asked, what will be granted."""
+        budget = self.ledger.budget_of(self.name) or self.opening.budget
+        if budget is None:
+            raise UncoveredDebit("the dataset has no budget", given=self.name, fix="open it with one: budget=1")
+        return budget
 
     @property
     def left(self) -> Left:
         """What one more question may cost."""
-        return self.ledger.left(self.name, self.analyst, self.purpose)
+        return self.ledger.left(self.name, self.analyst, self.purpose, self.opening)
 
     @property
     def columns(self) -> dict[str, str]:
         """The columns with what they hold: the public schema."""
         return {name: kind.value for name, kind in self.table.columns.items()}
 
+    def require_ready(self) -> None:
+        """Refuse to go on after `close`, and in a forked child.
+
+        Raises:
+            Closed: It was closed.
+            ForeignProcess: It was opened by another process.
+        """
+        if self._closed:
+            raise Closed("the dataset was closed", given=self.name, fix="ask within the `with` block, or open it again")
+        if self._process != os.getpid():
+            raise ForeignProcess(
+                "the dataset was opened by another process", given=self.name, fix="open it again in this one"
+            )
+        self.table.require_ready()
+
     def close(self) -> None:
-        """Let go of the engine and the ledger."""
+        """Let go of the engine and the ledger; nothing can be asked afterwards."""
+        object.__setattr__(self, "_closed", True)
         if self.owns_table:
             self.table.close()
         if self.owns_ledger:

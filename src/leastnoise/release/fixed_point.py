@@ -65,11 +65,8 @@ def numeric_column(table: Table, column: str) -> str:
     require_column(table, column)
     if not table.columns[column].numeric:
         numeric = [name for name, kind in table.columns.items() if kind.numeric]
-        raise BadParameter(
-            "this column holds no numbers",
-            given=column,
-            fix=f"choose one of {', '.join(numeric[:8])}" if numeric else "count instead",
-        )
+        other = f"choose one of {', '.join(numeric[:8])}" if numeric else "count instead"
+        raise BadParameter("this column holds no numbers", given=column, fix=table.hints.get(column, other))
     return column
 
 

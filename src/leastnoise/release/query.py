@@ -14,10 +14,10 @@ from leastnoise.exact.sources import system_source
 from leastnoise.ledger import Request
 from leastnoise.ledger.record import Json
 from leastnoise.release.method import Method, half_error
-from leastnoise.release.order import answer_once
 from leastnoise.release.plan import ReleasePlan
 from leastnoise.release.result import Release
 from leastnoise.release.tidy import TidyTable
+from leastnoise.release.transaction import release_once
 
 if TYPE_CHECKING:
     from leastnoise.release.asking import Asking
@@ -47,6 +47,11 @@ class Query(ABC):
     def read(self) -> Any:
         """The true answer, from the private data."""
 
+    def check(self) -> None:
+        """Refuse the question if anything public is wrong with it or its table; no private row is read."""
+        self.dataset.require_ready()
+        self.dataset.table.rehearse(self.read)
+
     @property
     def adjust(self) -> Callable[[TidyTable], TidyTable] | None:
         """What `Release.consistent` does to the table, for a query that has it."""
@@ -74,7 +79,8 @@ class Query(ABC):
         Raises:
             BudgetExceeded: The budget does not cover it; nothing was read or spent.
             RequestConflict: The id was used for another question.
-            EngineFailure: The engine failed; it was charged.
+            Closed: The dataset was closed; nothing was spent.
+            EngineFailure: The engine failed; it was charged, and the dataset is suspended for this analyst.
         """
         price = _read_price(epsilon, delta)
         method, dataset = self.method(*price), self.dataset
@@ -86,8 +92,13 @@ class Query(ABC):
             "delta": str(price[1]),
         }
         request = Request(name, method.event, dataset.name, dataset.analyst, dataset.purpose, parameters)
-        recorded = answer_once(
-            dataset.ledger, request, self.read, lambda truth: method.write(method.mechanism.release(truth))
+        recorded = release_once(
+            dataset.ledger,
+            request,
+            self.read,
+            lambda truth: method.write(method.mechanism.release(truth)),
+            check=self.check,
+            opening=dataset.opening,
         )
         return Release(
             table=method.show(recorded),
@@ -110,7 +121,7 @@ class Query(ABC):
             event=method.event,
             options=method.options,
             notes=method.notes,
-            left=dataset.ledger.left(dataset.name, dataset.analyst, dataset.purpose),
+            left=dataset.left,
         )
 
     def half_error(self, epsilon: Exact, delta: Fraction) -> Exact | None:

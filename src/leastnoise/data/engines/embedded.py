@@ -7,25 +7,28 @@ removed with the table.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
-import shutil
-import tempfile
+import sys
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.data.columns import Column, Kind
+from leastnoise.data.declared import declaration_hint
 from leastnoise.data.dialects import DUCKDB
+from leastnoise.data.identity import Identity
 from leastnoise.data.table import Table, TooLittleMemory
-from leastnoise.errors import BadParameter, BadSource, ForeignProcess, MissingPackage
+from leastnoise.data.temporary_folders import TemporaryFolder
+from leastnoise.errors import BadParameter, BadSource, LeastNoiseError, MissingPackage
 
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["EmbeddedTable", "file_list"]
+__all__ = ["EmbeddedTable", "path_list", "path_literal"]
 
 _KINDS = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), Kind.INTEGER),
@@ -39,15 +42,19 @@ _KINDS = {
 }
 
 
+Attach = Callable[["duckdb.DuckDBPyConnection", Path], Identity]
+"""Makes the relation `source` in a session that is not locked yet, with a folder for what it needs meanwhile."""
+
+_open_here: dict[int, duckdb.DuckDBPyConnection] = {}
+
+
 class EmbeddedTable(Table):
     """A table read by embedded DuckDB.
 
     Args:
-        name: Its public name.
-        relation: The SQL text behind it, or None.
-        frame: What to register instead: an Arrow table or dataset.
-        files: The only files that may be read.
-        database: A DuckDB file to attach, read-only.
+        given: What was asked for, for an error's text.
+        attach: Makes the relation `source` and says what the table is called.
+        untyped: Columns that are text for want of a declaration.
         memory_limit: Such as "8GB"; DuckDB's own default otherwise.
         temp_directory: Where to put what does not fit into memory; a private folder otherwise.
 
@@ -60,77 +67,85 @@ class EmbeddedTable(Table):
 
     def __init__(
         self,
-        name: str,
+        given: str,
+        attach: Attach,
         *,
-        relation: str | None = None,
-        frame: object = None,
-        files: Sequence[Path] = (),
-        database: Path | None = None,
+        untyped: Collection[str] = (),
         memory_limit: str | None = None,
         temp_directory: str | Path | None = None,
     ) -> None:
-        folder = _private_folder(temp_directory)
-        self._process, self._lock = os.getpid(), threading.Lock()
+        folder = TemporaryFolder.make(temp_directory)
+        self._lock = threading.Lock()
         self._connection = _connect(folder, memory_limit)
-        self._finalizer = weakref.finalize(self, _let_go, self._connection, folder, self._process)
-        columns = None
+        self._finalizer = weakref.finalize(self, _let_go, self._connection, folder, os.getpid())
+        identity = None
         try:
-            columns = self._attach(relation, frame, files, database)
+            identity = attach(self._connection, folder.path)
+            columns = self._lock_down(untyped)
+        except LeastNoiseError:
+            self._finalizer()
+            raise
         except Exception:
-            self.close()
-        if columns is None:  # outside of `except`: the engine's words may quote values of a file that it can't parse
+            identity = None
+        except BaseException:
+            self._finalizer()
+            raise
+        if identity is None:  # outside of `except`: the engine's words may quote values of a file that it can't parse
+            self._finalizer()
             raise BadSource(
-                "the source can't be read as a table", given=name, fix="see that it is complete and readable"
+                "the source can't be read as a table", given=given, fix="see that it is complete and readable"
             )
-        super().__init__(name, columns, "source")
+        super().__init__(identity, columns, "source")
 
-    def _attach(
-        self, relation: str | None, frame: object, files: Sequence[Path], database: Path | None
-    ) -> list[Column]:
-        connection = self._connection
-        if database is not None:
-            connection.execute(f"ATTACH {_literal(database)} AS attached (READ_ONLY)")
-        if files:
-            connection.execute(f"SET allowed_paths = {file_list(files)}")
-        if frame is not None:
-            connection.register("source", frame)
-        else:
-            connection.execute(f"CREATE TEMP VIEW source AS FROM {relation}")
-        connection.execute("SET enable_external_access = false")
-        connection.execute("SET lock_configuration = true")
-        described = connection.execute("DESCRIBE source").fetchall()
-        return [_column(str(row[0]), str(row[1])) for row in described]
+    def _lock_down(self, untyped: Collection[str]) -> list[Column]:
+        self._connection.execute("SET enable_external_access = false")
+        self._connection.execute("SET lock_configuration = true")
+        described = self._connection.execute("DESCRIBE source").fetchall()
+        return [_column(str(row[0]), str(row[1]), str(row[0]) in untyped) for row in described]
 
     def _execute(self, text: str, values: list[object]) -> Sequence[Sequence[Any]]:
-        if os.getpid() != self._process:
-            raise ForeignProcess("the table was opened in another process", fix="open it again in this one")
         import duckdb
 
+        interrupted = False
         with self._lock:
             try:
                 found = self._connection.execute(text, values)
                 columns: dict[str, Any] = found.fetchnumpy()
+                return list(columns.values())
             except duckdb.OutOfMemoryException:
                 raise TooLittleMemory from None
-            return list(columns.values())
+            except duckdb.InterruptException:
+                interrupted = True
+        if interrupted:  # DuckDB's own name for Ctrl-C
+            raise KeyboardInterrupt
+        return []
 
-    def close(self) -> None:
+    def _keep(self, text: str, values: list[object]) -> str:
+        self._execute(f"CREATE TEMP TABLE made_up AS {text}", values)
+        return "made_up"
+
+    def _release(self) -> None:
         """Close the engine and remove its temporary files."""
         self._finalizer()
 
 
-def file_list(files: Sequence[Path]) -> str:
+def path_list(files: Sequence[Path]) -> str:
     """Paths as an SQL list: views and settings take no bound values."""
-    return f"[{', '.join(map(_literal, files))}]"
+    return f"[{', '.join(map(path_literal, files))}]"
 
 
-def _connect(folder: Path, memory_limit: str | None) -> duckdb.DuckDBPyConnection:
+def path_literal(path: Path) -> str:
+    """A path as SQL text."""
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def _connect(folder: TemporaryFolder, memory_limit: str | None) -> duckdb.DuckDBPyConnection:
     try:
         import duckdb
     except ImportError:
         raise MissingPackage("DuckDB is not installed", fix="pip install duckdb") from None
     config: dict[str, Any] = {
-        "temp_directory": str(folder),
+        "temp_directory": str(folder.path),
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
         "python_enable_replacements": False,
@@ -139,34 +154,56 @@ def _connect(folder: Path, memory_limit: str | None) -> duckdb.DuckDBPyConnectio
     if memory_limit is not None:
         config["memory_limit"] = memory_limit
     try:
-        return duckdb.connect(":memory:", config=config)
+        connection = duckdb.connect(":memory:", config=config)
     except duckdb.Error:
-        shutil.rmtree(folder, ignore_errors=True)
+        folder.remove()
         raise BadParameter("memory_limit is no size", given=memory_limit, fix='write "8GB" or "500MB"') from None
+    _open_here[id(connection)] = connection
+    return connection
 
 
-def _private_folder(parent: str | Path | None) -> Path:
-    try:
-        return Path(tempfile.mkdtemp(prefix="leastnoise-", dir=parent))
-    except OSError:
-        fix = "name a folder that exists and that you may write to"
-        raise BadParameter("no temporary folder can be made there", given=str(parent), fix=fix) from None
-
-
-def _let_go(connection: duckdb.DuckDBPyConnection, folder: Path, process: int) -> None:
+def _let_go(connection: duckdb.DuckDBPyConnection, folder: TemporaryFolder, process: int) -> None:
     if os.getpid() == process:  # a forked child must not touch its parent's files
         connection.close()
-        shutil.rmtree(folder, ignore_errors=True)
+        del _open_here[id(connection)]
+        folder.remove()
 
 
-def _literal(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"
+class _LastBreath:
+    """Silences the process when the interpreter is gone: the binding would call the kept connections a leak."""
+
+    def __del__(self, silence: Callable[[int, int], int] = os.dup2) -> None:
+        silence(self.nowhere, 2)
+
+    def __init__(self) -> None:
+        self.nowhere = os.open(os.devnull, os.O_WRONLY)
 
 
-def _column(name: str, native: str) -> Column:
+def _keep_inherited() -> None:
+    """In a forked child: never destroy a connection of the parent.
+
+    Its threads are not here, and closing it without them ends the process by a signal. So each gets a reference that
+    nobody gives back, even when the interpreter ends.
+    """
+    for connection in _open_here.values():
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+    if _open_here:
+        _open_here.clear()
+        sys.leastnoise_last_breath = _LastBreath()  # type: ignore[attr-defined]  # `sys` is emptied last
+
+
+os.register_at_fork(after_in_child=_keep_inherited)
+
+
+def _column(name: str, native: str, untyped: bool) -> Column:
     decimal = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", native)
     if decimal:
         return Column(name, Kind.DECIMAL, native, precision=int(decimal[1]), scale=int(decimal[2]))
     kind = Kind.TEXT if native.startswith("ENUM(") else _KINDS.get(native, Kind.OTHER)
-    zoned = native == "TIMESTAMP WITH TIME ZONE"
-    return Column(name, kind, native, wide=native in ("UBIGINT", "HUGEINT"), zoned=zoned)
+    zoned, wide, coarse = (
+        native == "TIMESTAMP WITH TIME ZONE",
+        native in ("UBIGINT", "HUGEINT"),
+        native == "TIMESTAMP_NS",
+    )
+    hint = declaration_hint(name) if untyped else ""
+    return Column(name, kind, native, wide=wide, zoned=zoned, coarse=coarse, hint=hint)

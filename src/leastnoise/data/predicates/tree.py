@@ -99,6 +99,14 @@ class Predicate(Node):
 
         return write(self)
 
+    def tests(self) -> Iterator[Predicate]:
+        """The innermost tests, each of which looks at the row for itself."""
+        inner = [part for part in self.children() if isinstance(part, Predicate)]
+        for part in inner:
+            yield from part.tests()
+        if not inner:
+            yield self
+
     def _names(self) -> Iterator[Name]:
         waiting: list[Node] = [self]
         while waiting:

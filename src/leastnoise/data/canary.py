@@ -1,0 +1,195 @@
+"""Made-up rows that hold the worst that each column's type can: every text runs on them before it sees private rows.
+
+A text that fails on some row tells, by failing, that the row is there. The texts are written so that none can fail
+(`leastnoise.data.dialects`); the rehearsal is the second line. It runs three things:
+
+1. every expression of a row (filters test by test, places on axes, values, units) on *all* hostile rows, with nothing
+   filtered and nothing joined away;
+2. the whole text on the hostile rows;
+3. the whole text on no rows.
+
+The hostile rows are computed from numbers that the engine generates, value by value in a CASE, so that an optimiser
+can't replace them by constants and evaluate the text in another way than on a table: the values reach the expressions
+at run time, as columns. Their statistics are as wide as the types, so no check that an engine leaves out for narrow
+data is left out on the private data only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+
+from leastnoise.data.columns import Column, Kind, decimal_text
+from leastnoise.data.dialects import Dialect
+from leastnoise.data.fragments import Bound, Fragment, bound, join, select, sql
+
+__all__ = ["Canary"]
+
+_ROWS = 256
+_MOST_REMEMBERED = 100_000
+
+_POWERS = [2**bits for bits in (7, 8, 15, 16, 31, 32, 53, 62, 63, 64, 127)]
+_WHOLE = (0, 1, -1, 7, *(whole for power in _POWERS for whole in (power - 1, power, -power, -power - 1)))
+_BITS = {
+    **dict.fromkeys(("tinyint",), 8),
+    **dict.fromkeys(("smallint", "int2"), 16),
+    **dict.fromkeys(("integer", "int", "int4"), 32),
+    **dict.fromkeys(("bigint", "int8"), 64),
+    "hugeint": 128,
+}
+_UNSIGNED = {"utinyint": 8, "usmallint": 16, "uinteger": 32, "ubigint": 64}
+_SINGLE = (
+    "0",
+    "-0.0",
+    "NaN",
+    "Infinity",
+    "-Infinity",
+    "1e-45",
+    "-1e-45",
+    "3.4e38",
+    "-3.4e38",
+    "0.1",
+    "0.5",
+    "16777217",
+)
+_DOUBLE = (*_SINGLE, "5e-324", "-5e-324", "1e-300", "2.2250738585072014e-308", "1.7976931348623157e308",
+           "-1.7976931348623157e308", "9007199254740993", "9.3e18", "-9.3e18")  # fmt: skip
+_NUMERIC = ("0", "0.00", "-0.10", "0.1", "NaN", "Infinity", "-Infinity", "9.9e131070", "-9.9e131070", "1e-16383",
+            "1e309", "1e-400", "9223372036854775808", "0.3333333333333333333333333333333333333333333")  # fmt: skip
+_TEXTS = ("", "a", "A", "a ", " a", "'", '"', "\\", "%", "_", "100%", ";--", "1:a-", "-", "\n\t", "NaN", "null", "é",
+          "e\u0301", "ß", "İ", "日本", "🙂", "\u202eabc", "\ufeff", "\uffff", "\U0010ffff", "é" * 66_000)  # fmt: skip
+_UUIDS = ("00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff")
+_CALENDAR = ("0001-01-01", "0001-01-02", "1969-12-31", "1970-01-01", "2024-02-29", "9999-12-31")
+_CLOCK = ("0001-01-01 00:00:00", "1969-12-31 23:59:59.999999", "1970-01-01 00:00:00", "2024-03-31 02:30:00",
+          "9999-12-31 23:59:59.999999")  # fmt: skip
+_BEYOND = {  # dates and times outside of the calendar, in each engine's words
+    "duckdb": ("infinity", "-infinity", "10000-01-01", "0001-12-31 (BC)", "290309-12-23 (BC)", "294247-01-10",
+               "5881580-07-10", "5877642-06-25 (BC)", "1677-09-22", "2262-04-11"),
+    "postgres": ("infinity", "-infinity", "10000-01-01", "4713-01-01 BC", "294276-12-31"),
+    "spark": (),
+}  # fmt: skip
+_ODD_IN_SPARK = {
+    "date": ("date_from_unix_date(2147483647)", "date_from_unix_date(-2147483648)"),
+    "timestamp": ("timestamp_micros(9223372036854775807)", "timestamp_micros(-9223372036854775808)"),
+    "timestamp_ntz": tuple(
+        f"timestampadd(MICROSECOND, {most}, CAST('1970-01-01 00:00:00' AS TIMESTAMP_NTZ))"
+        for most in ("9223372036854775807", "-9223372036854775807")
+    ),
+    "string": ("CAST(X'FFFE61' AS STRING)", "CAST(X'00' AS STRING)", "CAST(X'EDA080' AS STRING)"),
+}
+
+
+class Canary:
+    """The hostile rows of one table, and which texts have run on them.
+
+    Args:
+        dialect: The engine's words.
+        columns: The table's columns by name.
+    """
+
+    def __init__(self, dialect: Dialect, columns: Mapping[str, Column]) -> None:
+        self._dialect, self._columns = dialect, columns
+        self._seen, self._kept, self.made = set[bytes](), "", False
+
+    def keep(self, name: str) -> None:
+        """From now on read the rows from where the engine keeps them."""
+        self._kept = name
+
+    def all_rows(self) -> Fragment:
+        """The rows with every column that can be used."""
+        return self.rows(column.name for column in self._columns.values() if column.kind is not Kind.OTHER)
+
+    def unseen(self, queries: Sequence[Fragment]) -> Iterator[tuple[str, list[object]]]:
+        """The runs that are due: the expressions first, then each text on no rows and on the hostile ones."""
+        every, *texts = [(query, self._key(query) not in self._seen) for query in queries]
+        if every[1]:
+            yield self._dialect.render(every[0], self.hostile)
+        for text, due in texts:
+            if due:
+                yield self._dialect.render(text, self.empty)
+                yield self._dialect.render(text, self.hostile)
+
+    def remember(self, queries: Iterable[Fragment]) -> None:
+        """These texts have run without a failure."""
+        if len(self._seen) > _MOST_REMEMBERED:
+            self._seen.clear()
+        self._seen.update(map(self._key, queries))
+
+    def rows(self, names: Iterable[str]) -> Fragment:
+        """A query for made-up rows of the named columns, in their native types."""
+        columns = [
+            _chosen(self._values(self._columns[name]), number, self._dialect) + f" AS {self._dialect.quote(name)}"
+            for number, name in enumerate(names)
+        ]
+        return "SELECT " + join(", ", columns or ["1 AS one"]) + " FROM " + self._dialect.numbers(_ROWS)  # noqa: S608
+
+    def hostile(self, names: tuple[str, ...]) -> Fragment:
+        """The rows that a text reads instead of the table."""
+        return sql(f"TABLE {self._kept}") if self._kept else self.rows(names)
+
+    def empty(self, names: tuple[str, ...]) -> Fragment:
+        """The same without a row."""
+        return select("*", self.hostile(names), "none", "LIMIT 0")
+
+    def _key(self, query: Fragment) -> bytes:
+        """What a text does: all of it but the secret, which decides nothing about types and ranges."""
+        parts = (("?",) if isinstance(part, Bound) and part.secret else part for part in query.parts)
+        return sha256(repr(tuple(parts)).encode("utf-8", "surrogatepass")).digest()
+
+    def _values(self, column: Column) -> list[Fragment]:
+        native, name = column.native.lower(), self._dialect.name
+        null = sql(f"CAST(NULL AS {self._type(column)})")
+        return [null, *(self._cast(text, column) for text in self._texts(column)), *map(sql, self._odd(native, name))]
+
+    def _odd(self, native: str, name: str) -> tuple[str, ...]:
+        return _ODD_IN_SPARK.get(native, ()) if name == "spark" else ()
+
+    def _texts(self, column: Column) -> Iterable[str]:
+        """Values of the column as text; an engine that can try to cast drops those that its type lacks."""
+        native = column.native.lower()
+        match column.kind:
+            case Kind.INTEGER:
+                bits, unsigned = _BITS.get(native, 64), _UNSIGNED.get(native)
+                low, high = (0, 2**unsigned - 1) if unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+                return [str(whole) for whole in _WHOLE if low <= whole <= high]
+            case Kind.REAL:
+                return _SINGLE if native in ("float", "float4") else _DOUBLE
+            case Kind.DECIMAL:
+                return _decimals(column, self._dialect)
+            case Kind.TEXT if native == "uuid":
+                return _UUIDS
+            case Kind.TEXT if self._type(column) != self._dialect.text:
+                return ()
+            case Kind.TEXT:
+                return _TEXTS
+            case Kind.BOOLEAN:
+                return ("true", "false")
+            case Kind.DATE:
+                return (*_CALENDAR, *_BEYOND[self._dialect.name])
+            case _:
+                return (*_CLOCK, *_BEYOND[self._dialect.name])
+
+    def _type(self, column: Column) -> str:
+        """The native type; text is text, whatever its length, labels or collation."""
+        if column.kind is Kind.DECIMAL:
+            return self._dialect.plain_type(column)
+        plain = column.kind is not Kind.TEXT or column.native.lower() in ("uuid", "bpchar", "name")
+        return column.native if plain else self._dialect.text
+
+    def _cast(self, text: str, column: Column) -> Fragment:
+        return f"{self._dialect.try_cast}(" + bound(text) + f" AS {self._type(column)})"
+
+
+def _decimals(column: Column, dialect: Dialect) -> Iterable[str]:
+    if dialect.limits(column) is None:
+        return _NUMERIC
+    precision, scale = column.precision or 0, column.scale or 0
+    digits = {0, 1, 5, 10 ** (precision - 1), 10**precision // 2, 10**precision - 1, min(10**scale, 10**precision - 1)}
+    return [f"{sign}{decimal_text(whole, scale)}" for whole in sorted(digits) for sign in ("", "-")]
+
+
+def _chosen(values: Sequence[Fragment], number: int, dialect: Dialect) -> Fragment:
+    """The values in turn; each round through them starts one value later than that of the column before."""
+    place = f"mod(numbers.place + {number} * ({dialect.divide('numbers.place', str(len(values)))}), {len(values)})"
+    cases = ["WHEN " + str(i) + " THEN " + value for i, value in enumerate(values)]
+    return f"CASE {place} " + join(" ", cases) + " END"
