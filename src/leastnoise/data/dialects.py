@@ -123,7 +123,8 @@ class Dialect(ABC):
         """The column's plain form (see `leastnoise.data.columns`), from its native one."""
         name, type_ = self.quote(column.name), self.plain_type(column)
         if column.kind is Kind.TEXT:
-            return f"{self.valid_text(f'CAST({name} AS {type_})')} COLLATE {self.binary_collation}"
+            text = f"CAST({name} AS {type_})"
+            return f"{text if column.sound else self.valid_text(text)} COLLATE {self.binary_collation}"
         if column.kind in (Kind.DATE, Kind.TIMESTAMP):
             return self._in_calendar(name, column)
         if column.kind is Kind.DECIMAL and (limits := self.limits(column)):

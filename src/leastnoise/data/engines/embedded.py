@@ -14,8 +14,9 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.declared import declaration_hint
@@ -28,7 +29,7 @@ from leastnoise.errors import BadParameter, BadSource, LeastNoiseError, MissingP
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["EmbeddedTable", "path_list", "path_literal"]
+__all__ = ["Attached", "EmbeddedTable", "path_list", "path_literal"]
 
 _KINDS = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), Kind.INTEGER),
@@ -42,7 +43,14 @@ _KINDS = {
 }
 
 
-Attach = Callable[["duckdb.DuckDBPyConnection", Path], Identity]
+class Attached(NamedTuple):
+    """What the table is called, and whether the encoding of its text was checked when it was read."""
+
+    identity: Identity
+    sound: bool = False
+
+
+Attach = Callable[["duckdb.DuckDBPyConnection", Path], Attached]
 """Makes the relation `source` in a session that is not locked yet, with a folder for what it needs meanwhile."""
 
 _open_here: dict[int, duckdb.DuckDBPyConnection] = {}
@@ -78,30 +86,31 @@ class EmbeddedTable(Table):
         self._lock = threading.Lock()
         self._connection = _connect(folder, memory_limit)
         self._finalizer = weakref.finalize(self, _let_go, self._connection, folder, os.getpid())
-        identity = None
+        attached = None
         try:
-            identity = attach(self._connection, folder.path)
-            columns = self._lock_down(untyped)
+            attached = attach(self._connection, folder.path)
+            columns = self._lock_down(untyped, attached.sound)
         except LeastNoiseError:
             self._finalizer()
             raise
         except Exception:
-            identity = None
+            attached = None
         except BaseException:
             self._finalizer()
             raise
-        if identity is None:  # outside of `except`: the engine's words may quote values of a file that it can't parse
+        if attached is None:  # outside of `except`: the engine's words may quote values of a file that it can't parse
             self._finalizer()
             raise BadSource(
                 "the source can't be read as a table", given=given, fix="see that it is complete and readable"
             )
-        super().__init__(identity, columns, "source")
+        super().__init__(attached.identity, columns, "source")
 
-    def _lock_down(self, untyped: Collection[str]) -> list[Column]:
+    def _lock_down(self, untyped: Collection[str], sound: bool) -> list[Column]:
         self._connection.execute("SET enable_external_access = false")
         self._connection.execute("SET lock_configuration = true")
         described = self._connection.execute("DESCRIBE source").fetchall()
-        return [_column(str(row[0]), str(row[1]), str(row[0]) in untyped) for row in described]
+        columns = [_column(str(row[0]), str(row[1]), str(row[0]) in untyped) for row in described]
+        return [replace(column, sound=sound) for column in columns]
 
     def _execute(self, text: str, values: list[object]) -> Sequence[Sequence[Any]]:
         import duckdb
