@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["Table", "TooLittleMemory", "engine_failure"]
 
 _OPTIONS_AT_ONCE = 200
+_only_checked: ContextVar[bool] = ContextVar("_only_checked", default=False)
 
 
 class TooLittleMemory(Exception):
@@ -120,6 +122,20 @@ class Table(ABC):
             found += [sum(int(column[0]) for column in columns) for columns in zip(*answers, strict=True)]
         return np.array(found, dtype=np.int64)
 
+    def check(self, ask: Callable[[], object]) -> None:
+        """Let a question be asked of this table without running it: what it would refuse, it refuses now.
+
+        The texts of all its queries are written, from the schema alone; no row is read.
+
+        Args:
+            ask: Asks the question: calls `aggregate`, `discover`, `ranks` or `scores`, and gets empty answers.
+        """
+        before = _only_checked.set(True)
+        try:
+            ask()
+        finally:
+            _only_checked.reset(before)
+
     @abstractmethod
     def close(self) -> None:
         """Let go of the engine; the table can't be used afterwards."""
@@ -149,6 +165,9 @@ class Table(ABC):
 
         What a unit adds depends on its own rows alone, so that the answers for the parts add up to the whole.
         """
+        if _only_checked.get():
+            self.dialect.render(shape(rows))
+            return []
         parts = (1,) if contribution.privacy_unit is None else (1, *self.smaller_parts)
         for count in parts:
             try:
