@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,14 +20,17 @@ from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import OneShotTopK, PeelingTopK, PermuteAndFlip, plan_for
-from leastnoise.mechanisms.numeric.formulas import scaled
+from leastnoise.mechanisms.choice.regret import least_regret
+from leastnoise.mechanisms.numeric.formulas import larger, scaled
 from leastnoise.model.mechanism import Mechanism
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.axes import cell_keys
-from leastnoise.release.counts import common_parameters, described, in_steps, options_in_steps
+from leastnoise.release.counts import common_parameters, count_measure, described, in_steps, options_in_steps
 from leastnoise.release.fixed_point import FixedPoint
 from leastnoise.release.method import Method
 from leastnoise.release.query import Query
+from leastnoise.release.reachable import cells_reachable, steps_reachable
+from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tidy import TidyTable
 
 if TYPE_CHECKING:
@@ -38,44 +41,65 @@ __all__ = ["BestKeys", "BestOption", "SelectionProblem"]
 
 @dataclass(frozen=True)
 class SelectionProblem:
-    """The k best of n options are asked for; what they cost is how far their scores are below the best."""
+    """The k best of n options are asked for; what they cost is how far their scores are below the best.
+
+    Args:
+        epsilon: The privacy of the whole release.
+        options: n.
+        k: How many are asked for.
+        sensitivity: By how much one unit moves each score, and whether it moves all the same way.
+        opposite: By how much one unit can move any score up and, at once, any other down; 0 where it can't, None where
+            not every score can be moved alone.
+    """
 
     epsilon: Exact
     options: int
     k: int
-    sensitivity: int
-    monotone: bool
+    sensitivity: Sensitivity
+    opposite: int | None = None
 
     def candidates(self) -> Iterator[Mechanism]:
         """One choice, or k choices in turn."""
+        amount, monotone = self.sensitivity.amount, self.sensitivity.monotone
         if self.k == 1:
-            yield PermuteAndFlip(self.epsilon, self.options, self.sensitivity, monotone=self.monotone)
+            yield PermuteAndFlip(self.epsilon, self.options, amount, monotone=monotone)
         else:
             for kind in (PeelingTopK, OneShotTopK):
-                yield kind(self.epsilon, self.options, self.k, self.sensitivity, monotone=self.monotone)
+                yield kind(self.epsilon, self.options, self.k, amount, monotone=monotone)
 
     def expected_loss(self, mechanism: Mechanism) -> Enclosure:
         """At the worst scores."""
         return mechanism.error().expected
 
+    @property
+    def lower_bound(self) -> Enclosure | None:
+        """What no ε-private choice of one option beats at its worst scores; None where that is not known.
 
-def selection_method(
-    problem: SelectionProblem, names: list[tuple[Any, ...]], columns: tuple[str, ...], sensitivity: Sensitivity
-) -> Method:
+        Whoever can move each score alone can move one down and another up by two units, and by one where it may do
+        both at once. `least_regret` has the bound for either.
+        """
+        if self.k > 1 or self.opposite is None:
+            return None
+        bound = least_regret(self.options, self.epsilon, Fraction(self.sensitivity.amount), monotone=True)
+        if self.opposite:
+            bound = larger(bound, least_regret(self.options, self.epsilon, Fraction(self.opposite), monotone=False))
+        return bound
+
+
+def selection_method(problem: SelectionProblem, names: list[tuple[Any, ...]], columns: tuple[str, ...]) -> Method:
     """The best selection; what is recorded are the places of the chosen options."""
-    plan = plan_for(problem)
+    plan, step, bound = plan_for(problem), problem.sensitivity.step, problem.lower_bound
     best = plan.best
-    reason = best.why()
     return Method(
         mechanism=best,
         event=best.privacy,
-        error=in_steps(best.error(), sensitivity.step),
-        sensitivity=sensitivity,
+        error=in_steps(best.error(), step),
+        sensitivity=problem.sensitivity,
         write=lambda drawn: [int(place) for place in (drawn if problem.k > 1 else (drawn,))],
         show=partial(show_chosen, names, columns, problem.k),
-        reason=reason,
-        lower_bound=None if reason.lower_bound is None else scaled(reason.lower_bound, sensitivity.step),
-        options=options_in_steps(plan.options, sensitivity.step),
+        reason=best.why(),
+        lower_bound=None if bound is None else scaled(bound, step),
+        options=options_in_steps(plan.options, step),
         notes=("only the choice is released, not its score",),
     )
 
@@ -89,8 +113,16 @@ def show_chosen(names: list[tuple[Any, ...]], columns: tuple[str, ...], k: int, 
     return TidyTable({"rank": tuple(range(1, k + 1)), "value": labels}, ("rank",))
 
 
+class _Selection(Query):
+    """A question whose answer is a choice by scores."""
+
+    def half_error(self, epsilon: Exact, delta: Fraction) -> Exact:  # noqa: ARG002 - pure whatever δ is
+        """Twice ε: all errors of a choice are in proportion to 1/ε."""
+        return 2 * epsilon
+
+
 @dataclass(frozen=True, repr=False)
-class BestKeys(Query):
+class BestKeys(_Selection):
     """The k keys with the most rows, units, or the largest sum.
 
     Attributes:
@@ -129,22 +161,28 @@ class BestKeys(Query):
         """The score of a key."""
         if self.scale is not None:
             return SumOf(self.of, self.scale.low, self.scale.high, self.scale.step)
-        return CountUnits() if self.of == "units" else CountRows()
+        return count_measure(self.of)
 
     def method(self, epsilon: Exact, delta: Fraction) -> Method:  # noqa: ARG002 - pure whatever δ is
         """Permute-and-flip, or k turns of it."""
-        rows = 1 if self.of == "units" and self.scale is None else self.contribution.rows_per_unit
-        each = rows if self.scale is None else rows * self.scale.largest
-        monotone = self.scale is None or self.scale.low >= 0 or self.scale.high <= 0
-        who = "a row" if self.contribution.privacy_unit is None else f"one {self.contribution.privacy_unit}"
-        way = "all the same way" if monotone else "up or down"
-        step = Fraction(1) if self.scale is None else self.scale.step
-        sensitivity = Sensitivity(1, each, f"{who} moves each score by at most this, {way}", step)
         keys = cell_keys(self.axes)
         names = list(zip(*keys.values(), strict=True))
-        return selection_method(
-            SelectionProblem(epsilon, len(names), self.k, each, monotone), names, tuple(keys), sensitivity
-        )
+        sensitivity = sensitivity_of(self.contribution, self.measure, (len(names),), norm="l∞")
+        problem = SelectionProblem(epsilon, len(names), self.k, sensitivity, self.opposite)
+        return selection_method(problem, names, tuple(keys))
+
+    @cached_property
+    def opposite(self) -> int | None:
+        """See `SelectionProblem`."""
+        asked = self.dataset.table.columns, self.contribution
+        if not cells_reachable(*asked, self.axes, self.where):
+            return None
+        if self.scale is None:
+            return 0
+        if not steps_reachable(*asked, self.of, self.scale, self.where):
+            return None
+        low, high = self.scale.steps
+        return self.contribution.rows_per_unit * max(min(-low, high), 0)
 
     def read(self) -> NDArray[Any]:
         """The scores."""
@@ -153,7 +191,7 @@ class BestKeys(Query):
 
 
 @dataclass(frozen=True, repr=False)
-class BestOption(Query):
+class BestOption(_Selection):
     """The option, a predicate, that holds for the most rows.
 
     Attributes:
@@ -181,12 +219,10 @@ class BestOption(Query):
         return {**common, "names": list(self.names), "options": [option.to_dict() for option in self.options]}
 
     def method(self, epsilon: Exact, delta: Fraction) -> Method:  # noqa: ARG002 - pure whatever δ is
-        """Permute-and-flip."""
-        rows = self.contribution.rows_per_unit
-        who = "a row" if self.contribution.privacy_unit is None else f"one {self.contribution.privacy_unit}"
-        sensitivity = Sensitivity(1, rows, f"{who} moves each score by at most {rows}, all the same way")
-        problem = SelectionProblem(epsilon, len(self.names), 1, rows, monotone=True)
-        return selection_method(problem, [(name,) for name in self.names], ("option",), sensitivity)
+        """Permute-and-flip. There is no lower bound: options may overlap, or exclude each other."""
+        sensitivity = sensitivity_of(self.contribution, CountRows(), norm="l∞")
+        problem = SelectionProblem(epsilon, len(self.names), 1, sensitivity)
+        return selection_method(problem, [(name,) for name in self.names], ("option",))
 
     def read(self) -> NDArray[Any]:
         """For how many rows each option holds."""

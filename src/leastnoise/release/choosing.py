@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import prod
+from collections.abc import Iterable, Mapping, Sequence
 
 from leastnoise.data import Predicate
 from leastnoise.errors import BadParameter
 from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.model.limits import MOST_OPTIONS, MOST_TURNS
 from leastnoise.release.asking import Asking, Limit, Where, require_countable
-from leastnoise.release.axes import Bins, By, Keys, axis_size
+from leastnoise.release.axes import Bins, By, Keys, cell_count, take
 from leastnoise.release.choices import BestKeys, BestOption
 from leastnoise.release.fixed_point import Bounds, FixedPoint, numeric_column, read_fixed_point
 from leastnoise.release.query import Query
@@ -76,7 +76,10 @@ class Choosing(Asking):
             return self._best(1, by, keys, bins, where, sum_of or "rows", scale, rows_per_unit)
         if by is not None or keys is not None or bins is not None or sum_of is not None:
             raise BadParameter("the options are either predicates or keys", fix="leave out `options`, or the others")
-        named = dict(options) if isinstance(options, Mapping) else {str(option): option for option in options}
+        if isinstance(options, str | Predicate) or not isinstance(options, Iterable):
+            raise BadParameter("options must be a list or a dict", given=options, fix='pass ["age < 18", "age >= 18"]')
+        pairs = options.items() if isinstance(options, Mapping) else ((str(option), option) for option in options)
+        named = dict(take(pairs, MOST_OPTIONS, "options"))
         if not named:
             raise BadParameter(
                 "there are no options", fix='pass for example {"minors": "age < 18", "others": "age >= 18"}'
@@ -99,8 +102,8 @@ class Choosing(Asking):
         axes = self._public_axes(by, keys, bins)
         if not axes:
             raise BadParameter("a choice needs options", fix='pass by="city", keys=["Lyon", "Metz"]')
-        size = prod(axis_size(axis) for axis in axes)
-        length = read_integer(k, "k", at_least=1, at_most=size)
+        size = cell_count(axes)
+        length = read_integer(k, "k", at_least=1, at_most=min(size, MOST_TURNS))
         bound = self._bound(size, rows)  # a unit may count for every key: that costs nothing here
         return BestKeys(self, bound, axes, length, of, scale, self._filter(where))
 

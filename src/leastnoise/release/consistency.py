@@ -6,6 +6,10 @@ equal variance the total T adds T²/(n_A·n_B) to the squares, and what A does, 
 adds its squares over n_B. So the least squares estimate of a shared part is its average over the tables that have it,
 weighted by 1/(n_A·n_B) for the total and by 1/n_B for what A does. Proof: docs/theory/releasing.md; the weights are
 those of Barak et al., PODS 2007, and Qardaji, Yang and Li (PriView), SIGMOD 2014.
+
+The parts are orthogonal, so their variances add up: with noise of variance one on every cell, a cell of a table with
+n rows and m columns keeps (n − 1)(m − 1)/(nm) of its own, (1 − 1/n)/(m²·Σ 1/m') of its row, summed over all tables
+with this axis, the same for its column, and 1/((nm)²·Σ 1/(n'm')) of the total.
 """
 
 from __future__ import annotations
@@ -13,9 +17,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-__all__ = ["Pair", "PairTable", "agree"]
+__all__ = ["Pair", "PairTable", "Shape", "agree", "shares_left"]
 
 Pair = tuple[str, str]
+Shape = tuple[int, int]
 PairTable = list[list[Fraction]]
 
 
@@ -31,6 +36,30 @@ def agree(tables: Mapping[Pair, PairTable]) -> dict[Pair, PairTable]:
     columns = sorted({column for pair in tables for column in pair})
     effects = {column: _effect(column, tables) for column in columns}
     return {pair: _with(table, total, effects[pair[0]], effects[pair[1]]) for pair, table in tables.items()}
+
+
+def shares_left(sizes: Mapping[Pair, Shape]) -> dict[Pair, Fraction]:
+    """How much of the variance of one cell's noise is left in the cells of each table after `agree`.
+
+    It is the sum of the squared weights with which all noises enter, and each weight is at most one.
+
+    >>> shares_left({("A", "B"): (2, 2), ("A", "C"): (2, 2)})
+    {('A', 'B'): Fraction(3, 4), ('A', 'C'): Fraction(3, 4)}
+    """
+
+    def along(column: str) -> Fraction:
+        """Σ 1/m over the tables with this column, m the number of cells beside it."""
+        beside = [shape[1 - pair.index(column)] for pair, shape in sizes.items() if column in pair]
+        return sum((Fraction(1, m) for m in beside), Fraction(0))
+
+    total = sum((Fraction(1, n * m) for n, m in sizes.values()), Fraction(0))
+    return {
+        (rows, columns): Fraction((n - 1) * (m - 1), n * m)
+        + Fraction(n - 1, n) / (m**2 * along(rows))
+        + Fraction(m - 1, m) / (n**2 * along(columns))
+        + 1 / ((n * m) ** 2 * total)
+        for (rows, columns), (n, m) in sizes.items()
+    }
 
 
 def _with(table: PairTable, total: Fraction, rows: list[Fraction], columns: list[Fraction]) -> PairTable:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from leastnoise.data import Contribution
 from leastnoise.errors import BadParameter
 from leastnoise.exact.parameters import NumberLike
 from leastnoise.release.asking import Asking, Limit, Where, require_countable
-from leastnoise.release.axes import Bins, By, Keys, axis_size, read_axes, read_by
+from leastnoise.release.axes import Bins, By, Keys, cell_count, read_axes, read_by, require_cells, take
 from leastnoise.release.counts import Count
 from leastnoise.release.discovery import Discovery
 from leastnoise.release.marginals import Marginals
@@ -93,12 +92,15 @@ class Counting(Asking):
         if isinstance(matrix, str):
             rows, called = named_matrix(matrix, axes)
         else:
-            rows = read_matrix(matrix, prod(axis_size(axis) for axis in axes))
+            rows = read_matrix(matrix, cell_count(axes))
             called = tuple(f"answer {i}" for i in range(len(rows)))
         if names is not None:
-            if len(names) != len(rows):
-                raise BadParameter("there must be one name per answer", given=len(names), fix=f"pass {len(rows)} names")
-            called = tuple(map(str, names))
+            listed = take(names, len(rows), "names of answers")
+            if len(listed) != len(rows):
+                raise BadParameter(
+                    "there must be one name per answer", given=len(listed), fix=f"pass {len(rows)} names"
+                )
+            called = tuple(map(str, listed))
         bound, kind = self._bound(groups_per_unit, rows_per_unit), matrix if isinstance(matrix, str) else "linear map"
         return Workload(self, bound, axes, rows, called, kind, of, self._filter(where))
 
@@ -127,4 +129,6 @@ class Counting(Asking):
         if len(axes) < 2:
             raise BadParameter("two-way tables need two columns", given=len(axes), fix='pass by=["city", "sex"]')
         require_countable(of)
-        return Marginals(self, self._bound(groups_per_unit, rows_per_unit), axes, of, self._filter(where))
+        query = Marginals(self, self._bound(groups_per_unit, rows_per_unit), axes, of, self._filter(where))
+        require_cells(sum(query.sizes))
+        return query

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
-from math import prod
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -21,9 +20,11 @@ from leastnoise.mechanisms.numeric.formulas import scaled
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.mechanism import ErrorEstimate
 from leastnoise.model.sensitivity import Sensitivity
-from leastnoise.release.axes import axis_parameters, axis_size, cell_keys
+from leastnoise.release.axes import axis_parameters, axis_size, cell_count, cell_keys
 from leastnoise.release.method import Method
 from leastnoise.release.query import Query
+from leastnoise.release.reachable import cells_reachable
+from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tidy import TidyTable, measure_names
 
 if TYPE_CHECKING:
@@ -33,11 +34,11 @@ __all__ = [
     "Count",
     "cells_method",
     "common_parameters",
+    "count_measure",
     "described",
     "in_steps",
     "noise_method",
     "options_in_steps",
-    "sensitivity_of",
     "shown_number",
     "shown_steps",
     "whole_numbers",
@@ -71,64 +72,50 @@ class Count(Query):
         """As JSON."""
         return {**common_parameters(self.contribution, self.axes, self.where), "of": self.of}
 
+    @cached_property
+    def reachable(self) -> bool:
+        """Whether any number of units can be in each cell."""
+        return cells_reachable(self.dataset.table.columns, self.contribution, self.axes, self.where)
+
     def method(self, epsilon: Exact, delta: Fraction) -> Method:
         """Noise on each cell."""
-        each = 1 if self.of == "units" else self.contribution.rows_per_unit
-        return cells_method(epsilon, delta, self.axes, sensitivity_of(self.contribution, self.axes, each, self.of))
+        sensitivity = sensitivity_of(self.contribution, count_measure(self.of), (cell_count(self.axes),))
+        return cells_method(epsilon, delta, self.axes, sensitivity, self.reachable)
 
     def read(self) -> NDArray[Any]:
         """The counts, flattened."""
-        measure = CountUnits() if self.of == "units" else CountRows()
-        (counts,) = self.dataset.table.aggregate(self.contribution, self.axes, (measure,), self.where)
+        asked = self.contribution, self.axes, (count_measure(self.of),), self.where
+        (counts,) = self.dataset.table.aggregate(*asked)
         return np.ravel(counts)
 
 
-def sensitivity_of(
-    contribution: Contribution,
-    axes: tuple[Axis, ...],
-    each: int,
-    of: str = "rows",
-    values: str = "",
-    step: Fraction = Fraction(1),
-) -> Sensitivity:
-    """From the contribution bounds: so many groups, so much in each; `values` says what a row is worth if not one."""
-    size = prod(axis_size(axis) for axis in axes)
-    cells = min(contribution.groups_per_unit, size)
-    who = "a row" if contribution.privacy_unit is None else f"one {contribution.privacy_unit}"
-    rows = contribution.rows_per_unit
-    groups = f"in at most {cells} {'cell' if cells == 1 else 'cells'}, " if axes else ""
-    if contribution.privacy_unit is None:
-        amount = "counts once"
-    elif of == "units":
-        amount = "counts once in each"
-    else:
-        amount = f"counts with at most {rows} {'row' if rows == 1 else 'rows'}{' in each' if axes else ''}"
-    return Sensitivity(cells, each, f"{who}, added or removed, {groups}{amount}{values}", step)
+def count_measure(of: str) -> CountRows | CountUnits:
+    """What the engine adds up to count rows or units."""
+    return CountUnits() if of == "units" else CountRows()
 
 
 def cells_method(
-    epsilon: Exact, delta: Fraction, axes: tuple[Axis, ...], sensitivity: Sensitivity, notes: tuple[str, ...] = ()
+    epsilon: Exact,
+    delta: Fraction,
+    axes: tuple[Axis, ...],
+    sensitivity: Sensitivity,
+    reachable: bool,
+    notes: tuple[str, ...] = (),
 ) -> Method:
     """The best independent noise for all cells of the axes, and how to read what it draws."""
-    size = prod(axis_size(axis) for axis in axes)
 
     def show(noise: IntegerNoise, drawn: list[int]) -> TidyTable:
         return show_cells(axes, noise, sensitivity.step, drawn)
 
-    return noise_method(epsilon, delta, size, sensitivity, show, notes)
+    return noise_method(CellsProblem(epsilon, delta, cell_count(axes), sensitivity, reachable), show, notes)
 
 
 def noise_method(
-    epsilon: Exact,
-    delta: Fraction,
-    size: int,
-    sensitivity: Sensitivity,
-    show: Callable[[IntegerNoise, list[int]], TidyTable],
-    notes: tuple[str, ...],
+    problem: CellsProblem, show: Callable[[IntegerNoise, list[int]], TidyTable], notes: tuple[str, ...]
 ) -> Method:
-    """The best independent noise for so many numbers; `show` makes the table of what it draws."""
-    require_drawable(sensitivity.l1, epsilon)
-    problem = CellsProblem(epsilon, delta, size, sensitivity)
+    """The best independent noise for some numbers; `show` makes the table of what it draws."""
+    sensitivity = problem.sensitivity
+    require_drawable(sensitivity.l1, problem.epsilon)
     plan = plan_for(problem)
     best = cast(NoisyCells, plan.best)
     noise, step = best.blocks[0].noise, sensitivity.step

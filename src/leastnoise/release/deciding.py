@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from leastnoise.data import Contribution
-from leastnoise.errors import BadParameter
+from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.model.limits import MOST_CELLS, MOST_OPTIONS
 from leastnoise.release.asking import Asking, Limit, Where, require_countable
-from leastnoise.release.axes import Bins, By, Keys, axis_size, read_by
+from leastnoise.release.axes import Bins, By, Keys, cell_count, read_by
 from leastnoise.release.decisions import IsAtLeast, Plurality
 from leastnoise.release.frequencies import SortedCounts
 from leastnoise.release.query import Query
 
 __all__ = ["Deciding"]
-
-_MOST_COUNTS = 100_000
 
 
 class Deciding(Asking):
@@ -53,9 +50,11 @@ class Deciding(Asking):
             threshold = read_integer(at_least, "at_least", at_least=1)
             return IsAtLeast(self, self._bound(1, rows_per_unit), (), of, condition, threshold)
         axes = self._public_axes(by, keys, bins)
-        size = prod(axis_size(axis) for axis in axes)
+        size = cell_count(axes)
         if size < 2:
             raise BadParameter("a vote is among two keys at least", given=size, fix="list all keys that may win")
+        if size > MOST_OPTIONS:
+            raise TooLarge(f"a vote is among at most {MOST_OPTIONS} keys", given=size, fix="use most_common instead")
         bound = self._bound(size, rows_per_unit)  # a unit may vote for every key: no lead moves by more for it
         return Plurality(self, bound, axes, of, condition)
 
@@ -68,7 +67,7 @@ class Deciding(Asking):
             top: How many counts.
             where: As in `count`.
         """
-        length = read_integer(top, "top", at_least=1, at_most=_MOST_COUNTS)
+        length = read_integer(top, "top", at_least=1, at_most=MOST_CELLS)
         guess = read_integer(total, "total", at_least=1)
         columns = read_by(self.table, by, None, None)
         if not columns:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from leastnoise.data import Axis, Contribution, CountRows, CountUnits, Predicate
+from leastnoise.data import Axis, Contribution, Predicate
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.numeric.formulas import least_whole
 from leastnoise.mechanisms.rainbow import Decision
+from leastnoise.model.limits import MOST_ROWS
 from leastnoise.model.sensitivity import Sensitivity
-from leastnoise.release.axes import cell_keys
-from leastnoise.release.counts import common_parameters, described
+from leastnoise.release.axes import cell_count, cell_keys
+from leastnoise.release.counts import common_parameters, count_measure, described
 from leastnoise.release.method import Method
 from leastnoise.release.query import Query
+from leastnoise.release.reachable import cells_reachable
+from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tidy import TidyTable
 
 if TYPE_CHECKING:
@@ -48,9 +51,9 @@ class _Decision(Query):
     where: Predicate | None
 
     @property
-    def each(self) -> int:
-        """By how much one unit can change a count."""
-        return 1 if self.of == "units" else self.contribution.rows_per_unit
+    def sensitivity(self) -> Sensitivity:
+        """By how much one unit can change each count, all of them the same way."""
+        return sensitivity_of(self.contribution, count_measure(self.of), (cell_count(self.axes),), norm="l∞")
 
     def parameters(self) -> dict[str, Json]:
         """As JSON."""
@@ -58,30 +61,35 @@ class _Decision(Query):
 
     def counts(self) -> list[int]:
         """The true counts; private."""
-        measure = CountUnits() if self.of == "units" else CountRows()
-        (counts,) = self.dataset.table.aggregate(self.contribution, self.axes, (measure,), self.where)
+        asked = self.contribution, self.axes, (count_measure(self.of),), self.where
+        (counts,) = self.dataset.table.aggregate(*asked)
         return [int(count) for count in np.ravel(counts)]
 
-    def decided(self, decision: Decision, names: list[Any]) -> Method:
-        """The decision, recorded by the place of its option."""
+    def decided(self, decision: Decision, names: list[Any], reachable: bool) -> Method:
+        """The decision, recorded by the place of its option; `reachable` says whether each can be the right one."""
         reason = decision.why()
-        who = "a row" if self.contribution.privacy_unit is None else f"one {self.contribution.privacy_unit}"
         odds = ", ".join(f"{float(level):.1%} from a margin of {self.margin(decision, level)} on" for level in _LEVELS)
         return Method(
             mechanism=decision,
             event=decision.privacy,
             error=decision.error(),
-            sensitivity=Sensitivity(1, self.each, f"{who}, added or removed, changes each count by at most this"),
+            sensitivity=self.sensitivity,
             write=lambda drawn: decision.options.index(drawn),
             show=partial(_chosen, names),
             reason=reason,
-            lower_bound=reason.lower_bound,
+            lower_bound=reason.lower_bound if reachable else None,
             notes=(f"right with probability {odds}", "the error is that of the closest call"),
         )
 
     def margin(self, decision: Decision, level: Fraction) -> int:
         """The least margin, in whole multiples of what one unit can change, that is told right with this chance."""
-        return self.each * least_whole(lambda m: decision.probability_correct(m * self.each).lower >= level, start=1)
+        each = self.sensitivity.amount
+        return each * least_whole(lambda m: decision.probability_correct(m * each).lower >= level, start=1)
+
+    @cached_property
+    def reachable(self) -> bool:
+        """Whether any number of units can be in each cell."""
+        return cells_reachable(self.dataset.table.columns, self.contribution, self.axes, self.where)
 
     def half_error(self, epsilon: Exact, delta: Fraction) -> None:
         """There is no such thing for a choice."""
@@ -108,8 +116,9 @@ class IsAtLeast(_Decision):
 
     def method(self, epsilon: Exact, delta: Fraction) -> Method:
         """The optimal threshold test."""
-        decision = Decision.threshold(epsilon, delta, at_least=self.at_least, contribution=self.each)
-        return self.decided(decision, [True, False])
+        amount = self.sensitivity.amount
+        decision = Decision.threshold(epsilon, delta, at_least=self.at_least, contribution=amount)
+        return self.decided(decision, [True, False], self.reachable and self.at_least <= MOST_ROWS)
 
     def read(self) -> int:
         """The true count; private."""
@@ -127,8 +136,9 @@ class Plurality(_Decision):
     def method(self, epsilon: Exact, delta: Fraction) -> Method:
         """The optimal vote."""
         keys = list(zip(*cell_keys(self.axes).values(), strict=True))
-        decision = Decision.plurality(epsilon, delta, options=range(len(keys)), contribution=self.each)
-        return self.decided(decision, [key[0] if len(key) == 1 else key for key in keys])
+        amount = self.sensitivity.amount
+        decision = Decision.plurality(epsilon, delta, options=range(len(keys)), contribution=amount)
+        return self.decided(decision, [key[0] if len(key) == 1 else key for key in keys], self.reachable)
 
     def read(self) -> list[int]:
         """The true counts; private."""

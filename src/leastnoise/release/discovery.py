@@ -7,24 +7,23 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.data import Contribution, Predicate
+from leastnoise.data import Contribution, CountUnits, Predicate
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json, canonical
 from leastnoise.mechanisms import confidence_interval
 from leastnoise.mechanisms.histogram.stable_histogram import StableHistogram
-from leastnoise.model.sensitivity import Sensitivity
-from leastnoise.release.axes import MOST_CELLS, read_key, write_key
+from leastnoise.model.limits import LONGEST_ANSWER, MOST_CELLS
+from leastnoise.release.axes import read_key, write_key
 from leastnoise.release.counts import common_parameters
 from leastnoise.release.method import Method
 from leastnoise.release.query import Query
+from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tidy import TidyTable, measure_names
 
 if TYPE_CHECKING:
     from leastnoise.release.asking import Asking
 
 __all__ = ["Discovery"]
-
-_LONGEST = 4_000_000  # characters of an answer
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,16 +55,13 @@ class Discovery(Query):
 
     def method(self, epsilon: Exact, delta: Fraction) -> Method:
         """Noise and the least threshold."""
-        groups = self.contribution.groups_per_unit
-        mechanism = StableHistogram(epsilon, delta, groups)
-        who = "a row" if self.contribution.privacy_unit is None else f"one {self.contribution.privacy_unit}"
+        sensitivity = sensitivity_of(self.contribution, CountUnits(), (None,))
+        mechanism = StableHistogram(epsilon, delta, sensitivity.cells, sensitivity.each)
         return Method(
             mechanism=mechanism,
             event=mechanism.privacy,
             error=mechanism.error(),
-            sensitivity=Sensitivity(
-                groups, 1, f"{who} counts once in at most {groups} group{'' if groups == 1 else 's'}"
-            ),
+            sensitivity=sensitivity,
             write=_write,
             show=partial(self.show, mechanism),
             reason=mechanism.why(),
@@ -93,10 +89,10 @@ class Discovery(Query):
 
 
 def _write(drawn: tuple[tuple[Any, int], ...]) -> Json:
-    """Keys and counts as JSON, and no more of them than one entry of the ledger holds: the largest counts stay."""
+    """Keys and counts as JSON, and no more of them than the limits allow: the largest counts stay."""
     written: list[Json] = [[[write_key(part) for part in key], count] for key, count in drawn]
     places = sorted(range(len(drawn)), key=lambda place: -drawn[place][1])
-    room, kept = _LONGEST, set[int]()
+    room, kept = LONGEST_ANSWER, set[int]()
     for place in places[:MOST_CELLS]:
         room -= len(canonical(written[place])) + 1
         if room < 0:

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.data import Contribution, Predicate
+from leastnoise.data import Contribution, CountUnits, Kind, Predicate
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.combinatorial import plan_sorted_counts
-from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.counts import common_parameters, described
 from leastnoise.release.method import Method
 from leastnoise.release.query import Query
+from leastnoise.release.reachable import cells_reachable
+from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tidy import TidyTable
 
 if TYPE_CHECKING:
@@ -55,18 +56,20 @@ class SortedCounts(Query):
     def method(self, epsilon: Exact, delta: Fraction) -> Method:  # noqa: ARG002 - pure whatever δ is
         """The exponential mechanism over lists, or noise and isotonic regression, whichever errs less."""
         plan = plan_sorted_counts(epsilon, self.total, self.top)
-        reason = plan.mechanism.why()
-        who = "a row" if self.contribution.privacy_unit is None else f"one {self.contribution.privacy_unit}"
+        kinds, unit = self.dataset.table.columns, self.contribution.privacy_unit
+        free = unit not in self.columns and any(kinds[column] is not Kind.BOOLEAN for column in self.columns)
+        reachable = free and cells_reachable(kinds, self.contribution, (), self.where)
+        reachable &= self.where is None or not self.where.columns & set(self.columns)
         likely = ", ".join(f"{name} {error:.4g}" for name, error in plan.on_example.items())
         return Method(
             mechanism=plan.mechanism,
             event=plan.mechanism.privacy,
             error=plan.mechanism.error(),
-            sensitivity=Sensitivity(1, 1, f"{who} counts once, for one key"),
+            sensitivity=sensitivity_of(self.contribution, CountUnits()),
             write=lambda drawn: [int(count) for count in drawn],
             show=self.show,
-            reason=reason,
-            lower_bound=plan.lower_bound,
+            reason=plan.mechanism.why(),
+            lower_bound=plan.lower_bound if reachable else None,
             notes=(
                 f"ℓ₁ error on a list of {self.total} by Zipf's law: {likely}",
                 "the error is that of the whole list, at worst over all lists",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from itertools import combinations, product
 from operator import and_
 from typing import TYPE_CHECKING, Any
@@ -14,17 +14,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.data import Axis, BinAxis, Contribution, CountRows, CountUnits, Predicate, col
+from leastnoise.data import Axis, BinAxis, Contribution, Predicate, col
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import confidence_interval
+from leastnoise.mechanisms.histogram.linear_noise import reach_of
+from leastnoise.mechanisms.histogram.noisy_cells import CellsProblem
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
-from leastnoise.model.sensitivity import Sensitivity
-from leastnoise.release.axes import axis_labels, axis_size
-from leastnoise.release.consistency import Pair, PairTable, agree
-from leastnoise.release.counts import common_parameters, described, noise_method, shown_number
+from leastnoise.release.axes import axis_labels, axis_size, cell_count
+from leastnoise.release.consistency import Pair, PairTable, Shape, agree, shares_left
+from leastnoise.release.counts import common_parameters, count_measure, described, noise_method, shown_number
 from leastnoise.release.method import Method
 from leastnoise.release.query import Query
+from leastnoise.release.reachable import cells_reachable
+from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tidy import TidyTable, measure_names
 
 if TYPE_CHECKING:
@@ -59,6 +62,11 @@ class Marginals(Query):
         return list(combinations(self.axes, 2))
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many cells each table has."""
+        return tuple(cell_count(pair) for pair in self.pairs)
+
+    @property
     def question(self) -> str:
         """What is asked."""
         return described(f"two-way tables of the count of {self.of}", self.axes, self.where)
@@ -67,19 +75,21 @@ class Marginals(Query):
         """As JSON."""
         return {**common_parameters(self.contribution, self.axes, self.where), "of": self.of, "ways": 2}
 
+    @cached_property
+    def reachable(self) -> bool:
+        """Whether any number of units can be in each cell."""
+        return cells_reachable(self.dataset.table.columns, self.contribution, self.axes, self.where)
+
     def method(self, epsilon: Exact, delta: Fraction) -> Method:
         """Noise on each cell of each table."""
-        each = 1 if self.of == "units" else self.contribution.rows_per_unit
-        sizes = [axis_size(first) * axis_size(second) for first, second in self.pairs]
-        cells = sum(min(self.contribution.groups_per_unit, size) for size in sizes)
-        who = "a row" if self.contribution.privacy_unit is None else f"one {self.contribution.privacy_unit}"
-        why = f"{who} counts in each of {len(sizes)} tables, in at most {cells} cells in all, by at most {each} in each"
+        sensitivity = sensitivity_of(self.contribution, count_measure(self.of), self.sizes)
         note = "only rows on all axes count; consistent() makes the tables agree at no cost and lowers the error"
-        return noise_method(epsilon, delta, sum(sizes), Sensitivity(cells, each, why), self.show, (note,))
+        problem = CellsProblem(epsilon, delta, sum(self.sizes), sensitivity, self.reachable)
+        return noise_method(problem, self.show, (note,))
 
     def read(self) -> NDArray[Any]:
         """The counts of all tables, one after the other, each of the rows that lie on all axes."""
-        measure, where = CountUnits() if self.of == "units" else CountRows(), self._on_all_axes()
+        measure, where = count_measure(self.of), self._on_all_axes()
         tables = [self.dataset.table.aggregate(self.contribution, pair, (measure,), where)[0] for pair in self.pairs]
         return np.concatenate([np.ravel(table) for table in tables])
 
@@ -105,21 +115,29 @@ class Marginals(Query):
         return TidyTable(columns, keys)
 
     @property
-    def adjust(self) -> Callable[[TidyTable], TidyTable]:
-        """Make the tables agree; it knows their sizes and nothing of the data."""
+    def adjust(self) -> Callable[[TidyTable, IntegerNoise], TidyTable]:
+        """Make the tables agree; it knows their sizes and the law of the noise, and nothing of the data."""
         sizes = {(first.column, second.column): (axis_size(first), axis_size(second)) for first, second in self.pairs}
         return partial(make_consistent, sizes)
 
 
-def make_consistent(sizes: dict[Pair, tuple[int, int]], table: TidyTable) -> TidyTable:
-    """The values by exact least squares; the error bars stay those of the single cells."""
-    value = measure_names(table.keys)[0]
+def make_consistent(sizes: dict[Pair, Shape], table: TidyTable, noise: IntegerNoise) -> TidyTable:
+    """The values by exact least squares, with intervals for the noise that is left in them."""
+    value, low, high = measure_names(table.keys)
     numbers, tables = [Fraction(x) for x in table[value]], dict[Pair, PairTable]()
     for pair, (rows, columns) in sizes.items():
         part, numbers = numbers[: rows * columns], numbers[rows * columns :]
         tables[pair] = [part[i * columns : (i + 1) * columns] for i in range(rows)]
-    flat = [shown_number(x) for found in agree(tables).values() for row in found for x in row]
-    return table.with_columns(**{value: tuple(flat)})
+    shares = shares_left(sizes)
+    reaches = {pair: reach_of(noise, shares[pair], Fraction(1)) for pair in sizes}
+    found = [(x, reaches[pair]) for pair, rows_of in agree(tables).items() for row in rows_of for x in row]
+    return table.with_columns(
+        **{
+            value: tuple(shown_number(x) for x, _ in found),
+            low: tuple(shown_number(x - far) for x, far in found),
+            high: tuple(shown_number(x + far) for x, far in found),
+        }
+    )
 
 
 def _on_axis(axis: Axis) -> Predicate:

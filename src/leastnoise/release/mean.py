@@ -14,7 +14,7 @@ from leastnoise.mechanisms import BoundedMean
 from leastnoise.mechanisms.histogram.noisy_cells import Block, NoisyCells
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.events import Pure
-from leastnoise.model.mechanism import Reason
+from leastnoise.model.mechanism import ErrorEstimate, Reason
 from leastnoise.release.counts import described, whole_numbers
 from leastnoise.release.display import number
 from leastnoise.release.method import Method
@@ -40,13 +40,19 @@ class Mean(Moment):
         return Method(
             mechanism=mechanism,
             event=mechanism.privacy,
-            error=self.mean_error(epsilon),
+            error=self.error(epsilon),
             sensitivity=self.sensitivity(),
             write=whole_numbers,
             show=partial(self.show, noise),
             reason=Reason(reason.theorem, reason.citation),
-            notes=(self.supposition(), self._rounding()),
+            notes=(self.supposition(epsilon), f"values are rounded to multiples of {number(self.scale.step)}"),
         )
+
+    def error_with(self, epsilon: Exact, rows: int) -> ErrorEstimate:
+        """That of one list of numbers, at the rate of the noise."""
+        low, high = (q * self.scale.step for q in self.scale.steps)
+        law = BoundedMean(epsilon * self.top / self.sensitivity().l1, low, high, step=self.scale.step)
+        return law.error(rows)
 
     def read(self) -> NDArray[Any]:
         """U of all cells, then D of all cells."""
@@ -70,6 +76,3 @@ class Mean(Moment):
         share = Fraction(above, above + below) if above + below else Fraction(1, 2)
         low, _ = self.scale.steps
         return float((low + self.top * share) * self.scale.step)
-
-    def _rounding(self) -> str:
-        return f"values are rounded to multiples of {number(self.scale.step)}"

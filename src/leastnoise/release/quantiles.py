@@ -8,21 +8,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from leastnoise.data import Contribution, Predicate
+from leastnoise.data import Contribution, CountRows, Predicate
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import IntervalQuantile, Quantile, SeveralQuantiles
 from leastnoise.mechanisms.rank.tally import Tally
 from leastnoise.model.events import BoundedRange, Composed, Event, Pure
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism
-from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.counts import common_parameters, described
 from leastnoise.release.display import number
 from leastnoise.release.method import Method
 from leastnoise.release.query import Query
+from leastnoise.release.reachable import points_reachable
+from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tidy import TidyTable
 
 if TYPE_CHECKING:
@@ -70,22 +71,27 @@ class Quantiles(Query):
             else [str(point) for point in self.grid],
         }
 
+    @cached_property
+    def reachable(self) -> bool:
+        """Whether any number of units can be nearest to each point."""
+        asked = self.dataset.table.columns, self.contribution, self.column, self.grid, self.where
+        return points_reachable(*asked)
+
     def method(self, epsilon: Exact, delta: Fraction) -> Method:  # noqa: ARG002 - pure whatever δ is
         """The rank mechanism on the grid."""
-        rows = self.contribution.rows_per_unit
+        sensitivity = sensitivity_of(self.contribution, CountRows(), norm="l∞")
+        rows = sensitivity.amount
         mechanism = self._mechanism(epsilon / rows)
         error, reason = mechanism.error(), mechanism.why()
-        who = "a row" if self.contribution.privacy_unit is None else f"one {self.contribution.privacy_unit}"
-        why = f"{who} counts with at most {rows} row{'' if rows == 1 else 's'}, so it moves a rank by at most as many"
         return Method(
             mechanism=mechanism,
             event=_for_units(mechanism.privacy, rows, epsilon),
             error=ErrorEstimate("rows", error.expected, error.quantiles, attained=False),
-            sensitivity=Sensitivity(1, rows, why),
+            sensitivity=sensitivity,
             write=lambda drawn: [float(drawn)] if len(self.levels) == 1 else [float(point) for point in drawn],
             show=partial(show_quantiles, self.levels, all(point.denominator == 1 for point in self.grid)),
             reason=reason,
-            lower_bound=reason.lower_bound if rows == 1 else None,
+            lower_bound=reason.lower_bound if rows == 1 and self.reachable else None,
             notes=(
                 "errors count rows between answer and true quantile; a value counts as its nearest grid point",
                 f"the grid has {len(self.grid)} points from {number(self.grid[0])} to {number(self.grid[-1])}",

@@ -8,11 +8,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.composition.cost import LEAST_EPSILON
+from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_exact, read_rational
 from leastnoise.exact.sources import system_source
 from leastnoise.ledger import Request
 from leastnoise.ledger.record import Json
+from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.release.method import Method, half_error
 from leastnoise.release.plan import ReleasePlan
 from leastnoise.release.result import Release
@@ -29,6 +31,10 @@ class Query(ABC):
     """A question about a dataset. A subclass says what it reads, and by which method it answers."""
 
     dataset: Asking
+
+    def __post_init__(self) -> None:
+        """Refuse what the table would refuse, before a plan or a price: columns, keys and edges that do not fit."""
+        self.dataset.table.check(self.read)
 
     @property
     @abstractmethod
@@ -53,8 +59,8 @@ class Query(ABC):
         self.dataset.table.rehearse(self.read)
 
     @property
-    def adjust(self) -> Callable[[TidyTable], TidyTable] | None:
-        """What `Release.consistent` does to the table, for a query that has it."""
+    def adjust(self) -> Callable[[TidyTable, IntegerNoise], TidyTable] | None:
+        """What `Release.consistent` does to a table with this noise on each number, for a query that has it."""
         return None
 
     def plan(self, epsilon: NumberLike, delta: NumberLike = 0) -> ReleasePlan:
@@ -126,7 +132,12 @@ class Query(ABC):
 
     def half_error(self, epsilon: Exact, delta: Fraction) -> Exact | None:
         """The ε at which the expected error would be half."""
-        return half_error(lambda e: self.method(e, delta).error.expected, epsilon)
+
+        def error_at(price: Exact) -> Enclosure | None:
+            error = self.method(price, delta).error
+            return None if error is None else error.expected
+
+        return half_error(error_at, epsilon)
 
     def __repr__(self) -> str:
         """The question."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +13,14 @@ from numpy.typing import NDArray
 from leastnoise.data import Axis, Contribution, Predicate, SumOf
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
-from leastnoise.release.counts import cells_method, common_parameters, described, sensitivity_of
+from leastnoise.release.axes import cell_count
+from leastnoise.release.counts import cells_method, common_parameters, described
 from leastnoise.release.display import number
 from leastnoise.release.fixed_point import FixedPoint
 from leastnoise.release.method import Method
 from leastnoise.release.query import Query
+from leastnoise.release.reachable import cells_reachable, steps_reachable
+from leastnoise.release.sensitivity import sensitivity_of
 
 if TYPE_CHECKING:
     from leastnoise.release.asking import Asking
@@ -54,20 +58,26 @@ class Sum(Query):
         common = common_parameters(self.contribution, self.axes, self.where)
         return {**common, "column": self.column, **self.scale.parameters()}
 
+    @property
+    def measure(self) -> SumOf:
+        """What the engine adds up."""
+        return SumOf(self.column, self.scale.low, self.scale.high, self.scale.step)
+
+    @cached_property
+    def reachable(self) -> bool:
+        """Whether one unit can change each sum alone by any number of steps."""
+        asked = self.dataset.table.columns, self.contribution
+        free = cells_reachable(*asked, self.axes, self.where)
+        return free and steps_reachable(*asked, self.column, self.scale, self.where)
+
     def method(self, epsilon: Exact, delta: Fraction) -> Method:
         """Noise on each cell, in steps."""
-        each = self.contribution.rows_per_unit * self.scale.largest
-        worth = f", with values in {self._range()}"
-        sensitivity = sensitivity_of(self.contribution, self.axes, each, values=worth, step=self.scale.step)
-        note = f"each row is rounded to a multiple of {number(self.scale.step)} and clamped to {self._range()}"
-        return cells_method(epsilon, delta, self.axes, sensitivity, (note,))
+        sensitivity = sensitivity_of(self.contribution, self.measure, (cell_count(self.axes),))
+        bounds = f"[{number(self.scale.low)}, {number(self.scale.high)}]"
+        note = f"each row is rounded to a multiple of {number(self.scale.step)} and clamped to {bounds}"
+        return cells_method(epsilon, delta, self.axes, sensitivity, self.reachable, (note,))
 
     def read(self) -> NDArray[Any]:
         """The sums in steps, flattened."""
-        low, high = self.scale.low, self.scale.high
-        measure = SumOf(self.column, low, high, self.scale.step)
-        (sums,) = self.dataset.table.aggregate(self.contribution, self.axes, (measure,), self.where)
+        (sums,) = self.dataset.table.aggregate(self.contribution, self.axes, (self.measure,), self.where)
         return np.ravel(sums)
-
-    def _range(self) -> str:
-        return f"[{number(self.scale.low)}, {number(self.scale.high)}]"

@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.mechanisms import Geometric
-from leastnoise.mechanisms.histogram.noisy_cells import Block, NoisyCells, require_drawable
+from leastnoise.mechanisms.histogram.noisy_cells import Block, NoisyCells
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL, IntegerNoise
 from leastnoise.model.events import Pure
 from leastnoise.model.mechanism import ErrorEstimate, Reason
+from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.counts import described, whole_numbers
-from leastnoise.release.display import number
 from leastnoise.release.method import Method
-from leastnoise.release.moments import REST, SUPPOSED, Moment
+from leastnoise.release.moments import REST, Moment, laplace_noise
+from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tidy import TidyTable
 
 __all__ = ["Variance"]
@@ -52,7 +53,7 @@ class Variance(Moment):
         return Method(
             mechanism=mechanism,
             event=mechanism.privacy,
-            error=self._error(pair, squares),
+            error=self.error(epsilon),
             sensitivity=self.sensitivity(),
             write=whole_numbers,
             show=partial(self.show, pair, squares),
@@ -61,8 +62,8 @@ class Variance(Moment):
                 "Dwork, McSherry, Nissim and Smith, TCC 2006, Proposition 1",
             ),
             notes=(
-                self.supposition(),
-                f"one unit changes the sum of squares by at most {number(squares.sensitivity * self.scale.step**2)}",
+                self.supposition(epsilon),
+                f"the sum of squares has a sensitivity of its own, {self.squares()}",
             ),
         )
 
@@ -78,9 +79,12 @@ class Variance(Moment):
         rows = list(zip(ups, downs, seconds, strict=True))
         return self.table([(self._between(*row, 0, 0)[0], *self._between(*row, far, wide)) for row in rows])
 
+    def squares(self) -> Sensitivity:
+        """Of the sums of squares."""
+        return sensitivity_of(self.contribution, self.measure(2), (self.cells,))
+
     def _noises(self, epsilon: Exact) -> tuple[Geometric, Geometric]:
-        require_drawable(self.touched * self.reach**2, epsilon / 2)
-        return self.pair_noise(epsilon / 2), Geometric(epsilon / 2, self.touched * self.reach**2)
+        return self.pair_noise(epsilon / 2), laplace_noise(epsilon / 2, self.squares())
 
     def _between(self, up: int, down: int, second: int, far: int, wide: int) -> tuple[float, float]:
         """The least and largest V/n − (S/n)² with U and D within `far` and V within `wide` of these numbers.
@@ -102,14 +106,14 @@ class Variance(Moment):
     def _clamped(self, variance: Fraction) -> float:
         return float(min(max(variance, Fraction(0)), self.largest))
 
-    def _error(self, pair: Geometric, squares: Geometric) -> ErrorEstimate:
+    def error_with(self, epsilon: Exact, rows: int) -> ErrorEstimate:
         """Bounds for n values; docs/theory/releasing.md has the two lines of proof.
 
         With noise within w on V and f on U and D, n is off by g ≤ 2f/top and S by f, so V/n is off by at most
         (w + reach²·g)/(n − g), S/n by a = (f + reach·g)/(n − g), and its square by a·(2·reach + a).
         """
-        rows, reach = self.expected_rows or SUPPOSED, self.reach
-        unit, top = self.scale.step**2, self.top
+        pair, squares = self._noises(epsilon)
+        reach, unit, top = self.reach, self.scale.step**2, self.top
         far, wide = pair.quantile(1 - REST / 3), squares.quantile(1 - REST / 3)
         slack = Fraction(2 * far, top)
         quantile = self.largest

@@ -3,6 +3,11 @@
 The law of the sum is computed in doubles. Every number in it is a sum of products of positive numbers, so relative
 errors add up and nothing cancels: each step of the recursion costs at most two roundings, and each power of e^-rate two
 more. What is cut off beyond a last value of each G_j is bounded in closed form.
+
+For n strides of 1 and n of −1 the sum is a difference of two negative binomial numbers, and its mean is their mean
+difference D_n = 2nα/(1 − α)²·₂F₁(n + 1, ½; 2; −4α/(1 − α)²) (Ramasubban, Biometrika 45, 1958). Gauss's relation between
+neighbouring n gives D_1 = 2α/(1 − α²) and D_(n+1) − D_n = (1 − w)(D_n − D_(n−1)) + w·D_n/2n, w = 4α/(1 + α)²: sums of
+positive numbers again.
 """
 
 from __future__ import annotations
@@ -15,10 +20,13 @@ from math import ceil
 import numpy as np
 
 from leastnoise.errors import TooLarge
+from leastnoise.exact.balls import Ball, above, below, evaluate
 from leastnoise.exact.enclosures import Enclosure, exp_above, exp_enclosure
-from leastnoise.exact.numbers import Exact
+from leastnoise.exact.numbers import Exact, ball_of
 
-__all__ = ["mean_absolute_sum"]
+__all__ = ["mean_absolute_difference", "mean_absolute_sum"]
+
+_BITS = 192  # each step loses less than one
 
 _TAIL_EXPONENT = 50  # a G_j is cut off where it has a chance of e^-50
 _LONGEST = 1 << 22
@@ -36,6 +44,37 @@ def mean_absolute_sum(offset: int, strides: Sequence[int], rate: Exact) -> Enclo
     Enclosure(≈ 0.75)
     """
     return _mean(abs(offset), tuple(sorted(s if offset >= 0 else -s for s in strides if s)), rate)
+
+
+def mean_absolute_difference(count: int, rate: Exact) -> Enclosure:
+    """E|Σ X_i| of so many independent discrete Laplace numbers, differences of two geometric ones each.
+
+    >>> from leastnoise.exact import ln
+    >>> mean_absolute_difference(1, ln(3)), mean_absolute_difference(2, ln(3))
+    (Enclosure(≈ 0.75), Enclosure(≈ 1.21875))
+    """
+    ball = _differences(1 << max(count - 1, 7).bit_length(), rate)[count - 1]
+    return Enclosure(below(ball), above(ball))
+
+
+@lru_cache(maxsize=16)
+def _differences(most: int, rate: Exact) -> list[Ball]:
+    """D_1, …, D_most."""
+    found = list[Ball]()
+
+    def last() -> Ball:
+        alpha = (-ball_of(rate)).exp()
+        weight = 4 * alpha / (1 + alpha) ** 2
+        rest = ((1 - alpha) / (1 + alpha)) ** 2
+        total = gain = 2 * alpha / (1 - alpha**2)
+        for n in range(1, most + 1):
+            found.append(total)
+            gain = rest * gain + weight * total / (2 * n)
+            total = total + gain
+        return total
+
+    evaluate(last, _BITS)
+    return found
 
 
 @lru_cache(maxsize=4096)

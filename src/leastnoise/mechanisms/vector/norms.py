@@ -16,9 +16,9 @@ from leastnoise.exact.numbers import Exact
 from leastnoise.exact.samplers.laplace import discrete_laplace
 from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.formulas import at_alpha
+from leastnoise.mechanisms.numeric.formulas import at_alpha, scaled
 from leastnoise.mechanisms.vector.bodies import FramedBody, Points, RadialBody
-from leastnoise.mechanisms.vector.geometric_sums import mean_absolute_sum
+from leastnoise.mechanisms.vector.geometric_sums import mean_absolute_difference, mean_absolute_sum
 
 __all__ = ["CrossPolytope", "Cube"]
 
@@ -71,6 +71,8 @@ class CrossPolytope(FramedBody):
         live = [entry for entry in row if entry]
         if len(live) == 1:
             return at_alpha(rate, lambda a: 2 * abs(live[0]) * a / (1 - a * a))
+        if len(set(map(abs, live))) == 1:
+            return scaled(mean_absolute_difference(len(live), rate), abs(live[0]))
         return mean_absolute_sum(0, [*live, *(-entry for entry in live)], rate)
 
     @property
