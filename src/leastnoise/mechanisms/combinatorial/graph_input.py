@@ -7,8 +7,8 @@ refused, and no error shows an edge. These rules hold for every form:
 - A loop is dropped: it is in no cut and covers nothing of another node. So is an edge with an end outside the nodes.
 - A pair of nodes is one edge however often and in whichever direction it is listed. The weights of its listings add up;
   of the two triangles of a matrix the larger entry counts.
-- A missing weight (None or NaN) counts as zero; an edge of a NetworkX graph without the attribute weighs one. A pair's weight is rounded to a multiple of the step, halves up, and
-  then clamped to [0, largest], both public.
+- A missing weight (None or NaN) counts as zero; an edge of a NetworkX graph without the attribute weighs one. A pair's
+  weight is rounded to a multiple of the step, halves up, and then clamped to [0, largest], both public.
 
 Each rule looks at one pair of nodes at a time. Clamping and rounding never decrease as a weight grows, and clamping
 moves two numbers no further apart. So graphs that differ in one pair differ in that pair only afterwards, in the same

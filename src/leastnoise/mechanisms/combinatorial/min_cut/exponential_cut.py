@@ -99,7 +99,7 @@ class ExponentialCut(CutMechanism):
         return exponential_chances(matrix, self.rate, bits)
 
     def error(self) -> ErrorEstimate:
-        """How much heavier than the minimum cut, at most: W(M/e)·Δ/ε, for M other cuts, expected, and what rounding adds.
+        """How much heavier than the minimum cut, at most: W(M/e)·Δ/ε for M other cuts, expected, plus the rounding.
 
         It holds for all graphs in which no pair weighs more than `largest`.
         """

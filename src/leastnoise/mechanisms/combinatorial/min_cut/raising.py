@@ -85,7 +85,7 @@ class Raising:
         return (LARGEST_SUM // self.nodes**2 - self._top) // self.resolution
 
     def raised(self, matrix: Matrix, amount: int) -> Matrix:
-        """The weights in units of 1/resolution, none of them above `room` steps, with the amount added to every pair."""
+        """The weights, none of them above `room`, in units of 1/resolution, with the amount added to every pair."""
         raised: Matrix = matrix * self.resolution + amount
         np.fill_diagonal(raised, 0)
         return raised
