@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadParameter
+from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.numbers import Exact, LogSum, double_of
 from leastnoise.exact.parameters import NumberLike, read_exact
 
@@ -29,6 +30,8 @@ __all__ = [
 
 RELATIVE_ERROR = 2.0**-50
 _SMALLEST, _LARGEST = 2.0**-900, 2.0**900
+
+_MOST_DRAWS = 1 << 32
 
 Size = int | tuple[int, ...] | None
 
@@ -104,6 +107,8 @@ def shape_of(size: Size) -> tuple[int, ...]:
     shape = size if isinstance(size, tuple) else (size,)
     if any(isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0 for n in shape):
         raise BadParameter("size must be whole numbers of at least 0", given=size, fix="pass size=1000 or size=(10, 3)")
+    if math.prod(int(n) for n in shape) > _MOST_DRAWS:
+        raise TooLarge("so many draws do not fit into memory", given=size, fix="draw them in parts")
     return tuple(int(n) for n in shape)
 
 

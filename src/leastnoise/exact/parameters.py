@@ -136,7 +136,7 @@ def read_many(values: Iterable[NumberLike], name: str) -> list[Exact]:
     [Fraction(1, 10), Fraction(1, 3), Fraction(2, 1)]
     """
     return [
-        Fraction(*Decimal(repr(value)).as_integer_ratio())
+        Fraction(Decimal(repr(value)))
         if type(value) is float and isfinite(value)
         else read_exact(value, f"{name}[{place}]")
         for place, value in enumerate(values)

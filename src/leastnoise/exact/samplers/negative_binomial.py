@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import NumberTooLarge, PrecisionExhausted
-from leastnoise.exact.arrays import Size
+from leastnoise.exact.arrays import Size, wide_enough
 from leastnoise.exact.balls import Ball, above, below, of_fraction, refine
 from leastnoise.exact.enclosures import Enclosure, enclose
 from leastnoise.exact.numbers import Exact, ball_of, exact_exp
@@ -23,6 +23,7 @@ from leastnoise.exact.sources import Source
 __all__ = ["negative_binomial", "negative_binomial_cdf", "negative_binomial_pmf"]
 
 _MOST_TERMS = 1 << 16
+_BLOCK = 1 << 16  # numbers drawn at a time
 _MOST_MASSES = 1 << 16  # added up one by one
 _LONGEST = 1 << 14  # bits of a power that are written out
 _TRIES = 6  # precisions, each twice the one before
@@ -40,15 +41,17 @@ def negative_binomial(terms: NumberLike, rate: NumberLike, size: Size = None, so
     count = read_integer(terms, "terms", at_least=1, at_most=_MOST_TERMS)
     tables = geometric_tables(read_rate(rate, "rate"), signed=False)
 
-    # One draw is below 2^62, so adding it to a total below 2^62 can't wrap.
     dtype = object if tables.digits + count.bit_length() > _WIDEST else tables.dtype
+    most = max(1, _BLOCK // count)  # sums at a time
 
     def draw(block: int, bits: Source) -> NDArray[Any]:
-        total: NDArray[Any] = np.zeros(block, dtype=dtype)
-        for _ in range(count):
-            total += tables.draw(block, bits)
-            if dtype is not object and (total >> 62).any():
-                raise NumberTooLarge("a sum does not fit into 64 bits; nothing was wrapped", fix="use a larger rate")
+        sums = []
+        for start in range(0, block, most):
+            drawn = tables.draw(min(most, block - start) * count, bits).reshape(-1, count)
+            sums.append(wide_enough(drawn, count).sum(axis=1))
+        total = np.concatenate(sums)
+        if dtype is not object and total.dtype == object:
+            raise NumberTooLarge("a sum does not fit into 64 bits; nothing was wrapped", fix="use a larger rate")
         return total
 
     return in_shape(draw, size, source, dtype)
