@@ -76,14 +76,15 @@ class MappedNoise(Mechanism):
         Raises:
             BadParameter: The columns are dependent.
         """
-        difference = whole_vector(output, len(self.matrix)) - whole_vector(answer, len(self.matrix))
+        drawn, true = whole_vector(output, len(self.matrix)), whole_vector(answer, len(self.matrix))
+        difference = [int(y) - int(x) for y, x in zip(drawn, true, strict=True)]
         matrix = RationalMatrix(self.matrix)
         if matrix.rank() < len(self.matrix[0]):
             raise BadParameter(
                 "several noises on the cells lead to the same answers, and their law has no closed form here",
                 fix="use the law of the noise on the cells",
             )
-        solved = matrix.solve(RationalMatrix([[int(entry)] for entry in difference]))
+        solved = matrix.solve(RationalMatrix([[entry] for entry in difference]))
         if solved is None or any(row[0].denominator != 1 for row in solved.rows):
             return Enclosure(Fraction(0), Fraction(0))
         masses = [self.noise.noise_pmf(int(row[0]), bits) for row in solved.rows]

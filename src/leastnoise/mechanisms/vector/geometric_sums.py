@@ -22,7 +22,8 @@ import numpy as np
 from leastnoise.errors import TooLarge
 from leastnoise.exact.balls import Ball, above, below, evaluate
 from leastnoise.exact.enclosures import Enclosure, exp_above, exp_enclosure
-from leastnoise.exact.numbers import Exact, ball_of
+from leastnoise.exact.numbers import Exact, ball_of, double_of
+from leastnoise.mechanisms.numeric.formulas import at_alpha
 
 __all__ = ["mean_absolute_difference", "mean_absolute_sum"]
 
@@ -39,11 +40,30 @@ def mean_absolute_sum(offset: int, strides: Sequence[int], rate: Exact) -> Enclo
 
     >>> from leastnoise.exact import ln
     >>> mean_absolute_sum(0, (1,), ln(2))
-    Enclosure(≈ 1)
+    Enclosure(1)
     >>> mean_absolute_sum(0, (1, -1), ln(3))  # discrete Laplace noise: 2α/(1 − α²)
     Enclosure(≈ 0.75)
     """
-    return _mean(abs(offset), tuple(sorted(s if offset >= 0 else -s for s in strides if s)), rate)
+    signed = _signed(offset, strides)
+    if not signed or signed[0] > 0:  # no number is below zero
+        return at_alpha(rate, lambda a: abs(offset) + sum(signed) * a / (1 - a))
+    return _mean(abs(offset), signed, rate)
+
+
+def sum_size(offset: int, strides: Sequence[int], rate: Exact) -> int:
+    """How many numbers `mean_absolute_sum` computes."""
+    signed = _signed(offset, strides)
+    return len(signed) * sum(map(abs, signed)) * _last(rate) if signed and signed[0] < 0 else 1
+
+
+def _signed(offset: int, strides: Sequence[int]) -> tuple[int, ...]:
+    """The strides that are not zero, for an offset that is not below zero."""
+    return tuple(sorted(int(s) if offset >= 0 else -int(s) for s in strides if s))
+
+
+def _last(rate: Exact) -> int:
+    """Where a G_j is cut off."""
+    return ceil(_TAIL_EXPONENT / double_of(rate)) + 1
 
 
 def mean_absolute_difference(count: int, rate: Exact) -> Enclosure:
@@ -81,12 +101,12 @@ def _differences(most: int, rate: Exact) -> list[Ball]:
 def _mean(offset: int, strides: tuple[int, ...], rate: Exact) -> Enclosure:
     from scipy.signal import lfilter  # a second to import, and seldom needed
 
-    last = ceil(_TAIL_EXPONENT / float(rate)) + 1
+    last = _last(rate)
     span = sum(map(abs, strides)) * last
-    if span > _LONGEST:
+    if span + offset > _LONGEST:
         raise TooLarge(
             "the law of the noise along one row is too wide to be computed",
-            given=f"{span} values",
+            given=f"{span + offset} values",
             fix="use a larger epsilon",
         )
     alpha = exp_enclosure(-rate, 80)
@@ -96,11 +116,11 @@ def _mean(offset: int, strides: tuple[int, ...], rate: Exact) -> Enclosure:
     law = np.zeros(span + 1)
     law[-below] = 1.0
     for stride in strides:
+        # Every |stride|-th value is a sequence of its own: one column each, and the recursion runs down the columns.
         reach = abs(stride)
-        recursion = np.zeros(reach + 1)
-        recursion[0], recursion[-1] = 1.0, -decay
         source = law if stride > 0 else law[::-1]
-        spread = lfilter([1.0 - decay], recursion, source)
+        columns = np.concatenate([source, np.zeros(-len(source) % reach)]).reshape(-1, reach)
+        spread = lfilter([1.0 - decay], [1.0, -decay], columns, axis=0).ravel()[: span + 1]
         law = spread if stride > 0 else spread[::-1]
     values = np.abs(np.arange(span + 1) + (below + offset)).astype(np.float64)
     rough = Fraction(float(values @ law))
