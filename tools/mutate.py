@@ -43,8 +43,7 @@ class Mutation:
         old: The right text; it is in the file exactly once.
         new: The wrong text.
         wrong: What goes wrong, in one line.
-        tests: Files below tests, or tests in them as in `exact/test_samplers.py::test_name`; a file of the package as
-            in `src/leastnoise/composition/sums.py` stands for its examples.
+        tests: Files below tests, or tests in them as in `exact/test_samplers.py::test_shapes_and_types`.
     """
 
     file: str
@@ -70,7 +69,7 @@ class Mutation:
 
     def arguments(self) -> list[str]:
         """The tests as arguments of pytest."""
-        return [test if test.startswith("src/") else f"tests/{test}" for test in self.tests]
+        return [f"tests/{test}" for test in self.tests]
 
 
 def read_mutations() -> list[Mutation]:

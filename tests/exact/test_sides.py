@@ -11,6 +11,7 @@ import leastnoise.exact as exact
 from leastnoise.exact import sources
 from leastnoise.exact.samplers.categorical_exp import _ExponentialLaw
 from leastnoise.exact.samplers.gaussian import gaussian_law
+from leastnoise.exact.samplers.geometric import GeometricTables
 from support.sources import ScriptedSource
 
 
@@ -30,6 +31,27 @@ def test_every_thread_has_a_key_of_its_own(monkeypatch):
     source.words(1, 8)
     source.words(1, 8)
     assert len(set(keys)) == len(keys) == 6
+
+
+class Fixed:
+    """A table that gives out known numbers."""
+
+    def __init__(self, numbers):
+        self.numbers = np.array(numbers, dtype=np.int64)
+
+    def draw(self, count, _source):
+        assert count == len(self.numbers)
+        return self.numbers
+
+
+def test_a_wide_draw_is_put_together_from_its_digits_on_both_sides_of_zero():
+    """G = m·q + r, and below zero −1 − G with the same q and r: the law is that of |x|, so r counts away from zero."""
+    pairs = [(q, r) for q in range(4) for r in range(64)]
+    digits = ((0, Fixed([r % 8 for _, r in pairs])), (3, Fixed([r // 8 for _, r in pairs])))
+    up = GeometricTables(Fixed([q for q, _ in pairs]), digits, 6).draw(len(pairs), None)
+    down = GeometricTables(Fixed([-1 - q for q, _ in pairs]), digits, 6).draw(len(pairs), None)
+    assert up.tolist() == [64 * q + r for q, r in pairs]
+    assert down.tolist() == [-1 - 64 * q - r for q, r in pairs]
 
 
 WEIGHTS = [[1, 2, 4], [7, 1, 1, 5], [1] * 3, [10**9, 1], [1, 10**9]]
