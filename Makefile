@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test check bench papers docs clean
+.PHONY: help demo test check mutate bench papers docs clean
 
 help:            ## show this list
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */  make \1|/' | column -t -s '|'
@@ -37,6 +37,9 @@ check: .venv/dev.stamp  ## lint, types, layers, strict documentation
 	$(BIN)/lint-imports
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
 	@echo "── check: all clean"
+
+mutate: .venv/dev.stamp  ## apply wrong lines one by one; the tests must notice each (about 20 minutes; ONLY=text for some)
+	$(BIN)/python tools/mutate.py $(if $(ONLY),--only '$(ONLY)')
 
 bench: .venv/bench.stamp  ## compare speed with peers in one run
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks

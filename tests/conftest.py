@@ -1,11 +1,12 @@
 """Settings that hold for every test, and the real engines that several rooms test with; each is started once."""
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from support.postgres import postgres_server
 
 settings.register_profile("leastnoise", deadline=None)  # a busy machine is not a failure
+settings.register_profile("verdict", deadline=None, phases=[Phase.explicit, Phase.generate])  # for `make mutate`
 settings.load_profile("leastnoise")
 
 

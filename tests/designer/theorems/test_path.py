@@ -69,6 +69,24 @@ def test_for_any_other_loss_the_sweep_says_whether_it_is_optimal(data, weights):
     assert (recognise_path(problem) is not None) == (reading.loss.lower == optimum)
 
 
+@pytest.mark.parametrize(
+    ("weights", "costs"),
+    [
+        ([5, 2, 5, 5], [[0, -3, 0, 3], [-1, 1, 1, -2]]),
+        ([5, 2, 3], [[-2, -1, 2], [-3, 3, 0], [1, -1, 3]]),
+        ([1, 4, 5], [[-3, 2, -1], [1, -2, 1]]),
+        ([5, 1, 4, 2], [[2, -3, 0, 2], [2, -2, 2, 3], [0, 3, -1, 3]]),
+    ],
+)
+def test_where_a_better_mechanism_exists_nothing_is_claimed(weights, costs):
+    """Losses that are not legal, for which the program finds less than the truncated geometric mechanism costs."""
+    prior = [Fraction(weight, sum(weights)) for weight in weights]
+    problem = read_problem(path(len(weights)), "ln(2)", prior=prior, loss=from_matrix(costs))
+    reading = best_reading(ln(2), problem.loss_table, prior)
+    assert reading.loss.lower > least_loss(costs, list(pairwise(range(len(weights)))), 2, prior)
+    assert recognise_path(problem) is None
+
+
 @given(data=st.data(), weights=priors, epsilon=epsilons, guesses=st.integers(1, 3))
 @settings(max_examples=25)
 def test_guesses_may_lie_anywhere_on_the_line(data, weights, epsilon, guesses):
