@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from leastnoise.accounting import Approximate, Ledger, Opening, PostgresStore, PrivacyUnit, Pure, Request, Scope
-from leastnoise.errors import BudgetChanged, DatasetSuspended, LedgerDamaged
+from leastnoise.errors import BudgetChanged, DatasetSuspended, LedgerDamaged, LedgerUnavailable
 from leastnoise.ledger.chain import link
 from leastnoise.model.privacy import Privacy
 
@@ -111,18 +111,30 @@ def test_what_only_the_later_format_has_is_damage_before_it(tmp_path):
     extra = [
         {"kind": "dataset", "dataset": "new", "unit": None},
         {"kind": "clear", "dataset": "census", "analyst": "ada"},
-        {"kind": "version", "version": 3},
         {"kind": "version", "version": 1},
+        {"kind": "version", "version": 0},
+        {"kind": "version", "version": "2"},
         again,
     ]
     for fields in extra:
-        entry = {**fields, "seq": head.count + 1, "time": 2**40}
-        body = json.dumps(entry, sort_keys=True, separators=(",", ":"))
-        copy = tmp_path / "copy.ledger"
-        shutil.copy(path, copy)
-        with closing(sqlite3.connect(copy)) as connection, connection:
-            connection.execute(
-                "INSERT INTO entries (seq, body, hash) VALUES (?, ?, ?)", (head.count + 1, body, link(head.hash, body))
-            )
         with pytest.raises(LedgerDamaged, match="entry 14: it could not have been accepted"):
-            Ledger.open(copy, renew_witness=True)
+            Ledger.open(with_entry(path, head, fields), renew_witness=True)
+
+
+def test_a_ledger_of_a_later_format_says_so(tmp_path):
+    path = in_file("plain", tmp_path, None)
+    with Ledger.open(path) as ledger:
+        head = ledger.witness()
+    with pytest.raises(LedgerUnavailable, match=r"later version.*update leastnoise"):
+        Ledger.open(with_entry(path, head, {"kind": "version", "version": 3}), renew_witness=True)
+
+
+def with_entry(path, head, fields):
+    """A copy with one more entry whose hash fits."""
+    copy, seq = path.with_name("copy.ledger"), head.count + 1
+    body = json.dumps({**fields, "seq": seq, "time": 2**40}, sort_keys=True, separators=(",", ":"))
+    shutil.copy(path, copy)
+    with closing(sqlite3.connect(copy)) as connection, connection:
+        row = (seq, body, link(head.hash, body))
+        connection.execute("INSERT INTO entries (seq, body, hash) VALUES (?, ?, ?)", row)
+    return copy
