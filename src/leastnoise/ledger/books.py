@@ -16,6 +16,7 @@ from leastnoise.errors import (
     BudgetExceeded,
     LeastNoiseError,
     LedgerDamaged,
+    LedgerUnavailable,
     RequestConflict,
     UncoveredDebit,
 )
@@ -79,13 +80,14 @@ class Books:
 
         Raises:
             LedgerDamaged: An entry does not follow from the ones before it; its number is in the text.
+            LedgerUnavailable: They are in a later format.
         """
         for row in rows:
             entry = read_entry(row, self.chain.head)
             try:
                 self._check(row.seq, entry)
                 self.apply(entry)
-            except LedgerDamaged:
+            except (LedgerDamaged, LedgerUnavailable):
                 raise
             except LeastNoiseError as error:
                 raise damaged(row.seq, f"it could not have been accepted ({error.problem})") from None
@@ -180,14 +182,14 @@ class Books:
     # ------------------------------------------------------------------ entries of no request
 
     def _open(self, entry: Entry, _: int) -> None:
-        if entry["version"] not in (1, VERSION):
-            raise RequestConflict("unknown version of the ledger", given=entry["version"], fix="update leastnoise")
+        _require_known(entry["version"])
         self.ledger, self.version = read_name(entry["ledger"], "ledger"), entry["version"]
 
     def _raise_version(self, entry: Entry, _: int) -> None:
-        if entry["version"] != VERSION or self.version >= VERSION:
-            raise RequestConflict("unknown version of the ledger", given=entry["version"], fix="update leastnoise")
-        self.version = VERSION
+        _require_known(entry["version"])
+        if entry["version"] <= self.version:
+            raise RequestConflict("the version of the ledger goes back", fix="restore the ledger")
+        self.version = entry["version"]
 
     def _grant(self, entry: Entry, time: int) -> None:
         granted = read_grant(entry, time)
@@ -290,3 +292,14 @@ class Books:
             if account is not budget.account:
                 budget.enter(time, account)
         self.suspensions.count(entry["dataset"], entry["analyst"], time, failures=1)
+
+
+def _require_known(version: object) -> None:
+    if type(version) is not int or version < 1:
+        raise RequestConflict("a version is a number from one on", fix="restore the ledger")
+    if version > VERSION:
+        raise LedgerUnavailable(
+            "the ledger was written by a later version of leastnoise",
+            given=f"format {version}",
+            fix="update leastnoise",
+        )
