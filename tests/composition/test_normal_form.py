@@ -5,6 +5,9 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from leastnoise.composition.atoms import Worst, epsilon_of, rho_of
+from leastnoise.composition.coarse import coarse
+from leastnoise.composition.parts import parts_of
 
 from leastnoise.accounting import (
     Approximate,
@@ -20,9 +23,6 @@ from leastnoise.accounting import (
     all_bounds,
     cost_of,
 )
-from leastnoise.composition.atoms import Worst, epsilon_of, rho_of
-from leastnoise.composition.coarse import coarse
-from leastnoise.composition.parts import parts_of
 from leastnoise.exact import exp_below, ln
 from leastnoise.exact.numbers import exact_exp
 from support.composition import composed, true_delta, worst_pair

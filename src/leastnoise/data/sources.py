@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -197,7 +197,7 @@ def _frame(source: Any, module: str, table: str | None, columns: Declared, limit
     from leastnoise.data.engines.tolerant import readable
 
     frame, objects = arrow_table(source, module)
-    if not objects:
+    if not objects or (isinstance(columns, Mapping) and columns.keys() & set(frame.column_names) - set(objects)):
         _typed_already(columns)
     kinds = read_declared(columns, objects)
 
