@@ -1,5 +1,6 @@
 """A request id is bound to every public parameter, and what releases draws with its own source."""
 
+import json
 import pickle
 from dataclasses import dataclass
 from fractions import Fraction
@@ -153,6 +154,60 @@ def test_every_parameter_of_a_mechanism_is_bound(ledger, mechanism, truth, other
             release_mechanism(other, truth, **charge)
     with pytest.raises(RequestConflict):
         release_mechanism(mechanism, truth, parameters={"year": 2024}, **charge)
+
+
+BINS, KEYS, OTHERS = {"age": [0, 50, 100]}, {"city": ["Lyon", "Metz"]}, {"city": ["Lyon", "Nice"]}
+ASKED = [
+    lambda d: d.count(),
+    lambda d: d.count(of="units"),
+    lambda d: d.count(where="age > 5"),
+    lambda d: d.count(where="age > 6"),
+    lambda d: d.count(keys=KEYS),
+    lambda d: d.count(keys=OTHERS),
+    lambda d: d.count(keys=KEYS, groups_per_unit=2),
+    lambda d: d.count(keys=KEYS, rows_per_unit=2),
+    lambda d: d.count(bins=BINS),
+    lambda d: d.count(bins={"age": [0, 60, 100]}),
+    lambda d: d.count(by="city", of="units"),
+    lambda d: d.count(by="sex", of="units"),
+    lambda d: d.workload("prefix sums", bins=BINS),
+    lambda d: d.workload([[1, 2]], bins=BINS),
+    lambda d: d.workload([[1, 3]], bins=BINS),
+    lambda d: d.workload([[1, 3]], bins=BINS, names=["a"]),
+    lambda d: d.marginals(keys=KEYS, bins=BINS),
+    lambda d: d.marginals(keys=OTHERS, bins=BINS),
+    lambda d: d.sum("age", bounds=(0, 100)),
+    lambda d: d.sum("age", bounds=(1, 100)),
+    lambda d: d.sum("age", bounds=(0, 101)),
+    lambda d: d.sum("age", bounds=(0, 100), step=2),
+    lambda d: d.sum("income", bounds=(0, 100), step=1),
+    lambda d: d.mean("age", bounds=(0, 100)),
+    lambda d: d.variance("age", bounds=(0, 100)),
+    lambda d: d.median("age", bounds=(0, 100), step=1),
+    lambda d: d.median("age", bounds=(0, 100), step=2),
+    lambda d: d.quantile("age", [0.2], bounds=(0, 100), step=1),
+    lambda d: d.quantile("age", [0.2, 0.4], bounds=(0, 100), step=1),
+    lambda d: d.most_common(keys=KEYS),
+    lambda d: d.most_common(2, keys={"city": ["Lyon", "Nice", "Metz"]}),
+    lambda d: d.choose(["age > 5", "age > 6"]),
+    lambda d: d.choose(["age > 5", "age > 7"]),
+    lambda d: d.sorted_counts(by="city", total=100, top=3),
+    lambda d: d.sorted_counts(by="city", total=100, top=2),
+    lambda d: d.sorted_counts(by="city", total=101, top=3),
+]
+
+
+def test_every_public_parameter_of_a_question_is_bound(open_people):
+    dataset = open_people(privacy_unit="person")
+    told = {
+        json.dumps([type(query).__name__, query.parameters()], sort_keys=True)
+        for query in (ask(dataset) for ask in ASKED)
+    }
+    assert len(told) == len(ASKED)
+    dataset.count().release(1, request_id="q")
+    for late in (lambda: dataset.count().release(2, request_id="q"), lambda: dataset.count().release(1, "1e-6", "q")):
+        with pytest.raises(RequestConflict):
+            late()
 
 
 @dataclass(frozen=True)

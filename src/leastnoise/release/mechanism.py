@@ -21,7 +21,7 @@ from leastnoise.release.plan import ReleasePlan
 from leastnoise.release.query import fresh_id
 from leastnoise.release.result import Release
 from leastnoise.release.tidy import TidyTable
-from leastnoise.release.transaction import release_once
+from leastnoise.release.transaction import left_after, release_once
 
 __all__ = ["release_mechanism"]
 
@@ -87,8 +87,7 @@ def release_mechanism(
     read = answer if callable(answer) else lambda: answer
     write, show = encode or _encode, decode or decode_label
     recorded = release_once(ledger, request, read, lambda truth: write(draw(truth, source=system_source)))
-    left = None if ledger is None or request is None else ledger.left(request.dataset, request.analyst, request.purpose)
-    return Release(TidyTable({"value": (show(recorded),)}), replace(plan, left=left), name)
+    return Release(TidyTable({"value": (show(recorded),)}), replace(plan, left=left_after(ledger, request)), name)
 
 
 def _plan(mechanism: Mechanism) -> ReleasePlan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from leastnoise.release.method import Method, half_error
 from leastnoise.release.plan import ReleasePlan
 from leastnoise.release.result import Release
 from leastnoise.release.tidy import TidyTable
-from leastnoise.release.transaction import release_once
+from leastnoise.release.transaction import left_after, release_once
 
 if TYPE_CHECKING:
     from leastnoise.release.asking import Asking
@@ -97,6 +98,7 @@ class Query(ABC):
             "epsilon": str(price[0]),
             "delta": str(price[1]),
         }
+        plan = self._plan(method, *price, with_half=False)
         request = Request(name, method.event, dataset.name, dataset.analyst, dataset.purpose, parameters)
         recorded = release_once(
             dataset.ledger,
@@ -108,7 +110,7 @@ class Query(ABC):
         )
         return Release(
             table=method.show(recorded),
-            plan=self._plan(method, *price, with_half=False),
+            plan=replace(plan, left=left_after(dataset.ledger, request)),
             request_id=name,
             noise=method.noise,
             adjust=self.adjust,

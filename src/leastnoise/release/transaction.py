@@ -30,11 +30,12 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, TypeVar
 
-from leastnoise.errors import BadParameter, EngineFailure, LeastNoiseError
+from leastnoise.composition import Left
+from leastnoise.errors import BadParameter, EngineFailure, LeastNoiseError, LedgerUnavailable
 from leastnoise.ledger import Ledger, Opening, Request
 from leastnoise.ledger.record import Json
 
-__all__ = ["FLOOR", "release_once"]
+__all__ = ["FLOOR", "left_after", "release_once"]
 
 Truth = TypeVar("Truth")
 
@@ -134,6 +135,16 @@ def _interrupted(ledger: Ledger, request: Request) -> None:
         ledger.cancel(request, interrupted=True)
     except LeastNoiseError:
         return
+
+
+def left_after(ledger: Ledger | None, request: Request | None) -> Left | None:
+    """What the budget leaves after a release, for display. An answer that was paid is not held back for it."""
+    if ledger is None or request is None:
+        return None
+    try:
+        return ledger.left(request.dataset, request.analyst, request.purpose)
+    except LedgerUnavailable:
+        return None
 
 
 def engine_failure() -> EngineFailure:
