@@ -5,9 +5,9 @@ from functools import cache
 from itertools import pairwise
 
 import pytest
-from leastnoise.composition.atoms import Worst
 
 from leastnoise.accounting import BoundedRange, GaussianNoise, LaplaceNoise, Pure, RandomizedResponse
+from leastnoise.composition.atomic_events import Worst
 from leastnoise.composition.loss_accountant import composed_law
 from leastnoise.composition.loss_laws import law_above, law_below
 from leastnoise.exact import exp_above, exp_below, ln

@@ -5,9 +5,6 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from leastnoise.composition.atoms import Worst, epsilon_of, rho_of
-from leastnoise.composition.coarse import coarse
-from leastnoise.composition.parts import parts_of
 
 from leastnoise.accounting import (
     Approximate,
@@ -23,6 +20,9 @@ from leastnoise.accounting import (
     all_bounds,
     cost_of,
 )
+from leastnoise.composition.atomic_events import Worst, epsilon_of, rho_of
+from leastnoise.composition.normal_form import parts_of
+from leastnoise.composition.rounding_up import coarse
 from leastnoise.exact import exp_below, ln
 from leastnoise.exact.numbers import exact_exp
 from support.composition import composed, true_delta, worst_pair

@@ -5,13 +5,13 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from leastnoise.designer.problem import read_problem
 
 from leastnoise.designer.linear.approximate import _repaired
 from leastnoise.designer.linear.powers import Powers
 from leastnoise.designer.linear.pure import _whole_rows
 from leastnoise.designer.linear.reduction import make_cells
 from leastnoise.designer.linear.solution import Solution
+from leastnoise.model.design_problem import read_problem
 from leastnoise.model.graphs import cycle, from_edges, path
 
 GRAPHS = [path(3), cycle(4), from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])]

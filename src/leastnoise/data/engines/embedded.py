@@ -24,7 +24,7 @@ from leastnoise.data.dialects import DUCKDB
 from leastnoise.data.identity import Identity
 from leastnoise.data.table import Table, TooLittleMemory
 from leastnoise.data.temporary_folders import TemporaryFolder
-from leastnoise.errors import BadParameter, BadSource, MissingPackage
+from leastnoise.errors import BadParameter, BadSource, LeastNoiseError, MissingPackage
 
 if TYPE_CHECKING:
     import duckdb
