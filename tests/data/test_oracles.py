@@ -13,16 +13,18 @@ from fractions import Fraction
 import pytest
 
 from leastnoise.data import BinAxis, Contribution, CountRows, CountUnits, KeyAxis, Kind, SumOf, col
+from leastnoise.data.table import Table
 from leastnoise.errors import EngineFailure, LeastNoiseError
 
 from . import reference
-from .hostile import FILTERS, DuckDB
+from .hostile import FILTERS, in_a_frame, in_duckdb, in_postgres, in_spark
 
 F = Fraction
 QUESTIONS = int(os.environ.get("LEASTNOISE_ORACLES", "150"))
 MAGNETS = [
     *(F(0), F(1), F(1, 2), F(1, 3), F(7), F(100), F(25, 4)),
-    *(F(10) ** k for k in (-40, -38, -30, -24, -18, -15, -10, -5, -2, 2, 5, 9, 12, 15, 17, 18, 19, 20, 28, 30, 35, 37, 38, 39, 60, 308, 309)),
+    *(F(10) ** k for k in (-40, -38, -30, -24, -18, -15, -10, -5, -2, 2, 5, 9, 12, 15, 17, 18, 19, 20, 28, 30, 35)),
+    *(F(10) ** k for k in (37, 38, 39, 60, 308, 309)),
     *(F(2) ** k + d for k in (7, 8, 15, 16, 31, 32, 52, 53, 61, 62, 63, 64, 100, 126, 127, 128) for d in (-1, 0, 1)),
 ]  # fmt: skip
 
@@ -128,17 +130,16 @@ def outcome(ask):
         return type(refusal).__name__
 
 
-def search(table, rows, columns, count, seed):
+def search(made, count, seed):
     """The oracles and the wrong answers among so many questions, and how many were answered."""
     dice, found, answered = random.Random(seed), [], 0
-    columns = columns | {"n": Kind.INTEGER, "u": Kind.INTEGER}
-    filters = {name: where.typed(columns) for name, where in FILTERS.items()}
+    filters = {name: where.typed(made.columns) for name, where in FILTERS.items()}
     for _ in range(count):
         try:
-            asked, ask, wanted = question(dice, columns, rows)
+            asked, ask, wanted = question(dice, made.columns, made.rows)
         except LeastNoiseError:
             continue  # refused before there is a table
-        got = {name: outcome(lambda where=where, ask=ask: ask(table, where)) for name, where in filters.items()}
+        got = {name: outcome(lambda where=where, ask=ask: ask(made.table, where)) for name, where in filters.items()}
         if "FAILED" in got.values() or len({isinstance(answer, str) for answer in got.values()}) > 1:
             found.append(("oracle", asked, got))
         elif not isinstance(got["none"], str):
@@ -149,21 +150,38 @@ def search(table, rows, columns, count, seed):
     return found, answered
 
 
-@pytest.fixture(scope="module")
-def duckdb_table(tmp_path_factory):
-    made = DuckDB(tmp_path_factory.mktemp("hostile"))
-    with made.open() as table:
-        yield table, made.rows, made.columns
-
-
 @pytest.fixture(autouse=True)
 def no_rehearsal(monkeypatch):
-    from leastnoise.data.table import Table
-
-    monkeypatch.setattr(Table, "_rehearse", lambda *_: None, raising=False)
+    monkeypatch.setattr(Table, "_rehearse", lambda *_: None)
 
 
-def test_duckdb_has_no_oracle(duckdb_table):
-    found, answered = search(*duckdb_table, QUESTIONS, seed=1)
+def holds(made, count):
+    with made.table:
+        found, answered = search(made, count, seed=1)
     assert found == []
-    assert answered > QUESTIONS / 3
+    assert answered > count / 2
+
+
+def test_duckdb_has_no_oracle(tmp_path):
+    holds(in_duckdb(tmp_path), QUESTIONS)
+
+
+def test_a_frame_has_no_oracle():
+    """Times and texts as Arrow stores them, beyond what it allows."""
+    holds(in_a_frame(), QUESTIONS // 3)
+
+
+def test_postgres_has_no_oracle(postgres_address):
+    holds(in_postgres(postgres_address), QUESTIONS)
+
+
+def test_spark_has_no_oracle(spark):
+    holds(in_spark(spark), QUESTIONS // 10)
+
+
+def test_spark_without_ansi_mode_has_no_oracle(spark):
+    spark.conf.set("spark.sql.ansi.enabled", "false")
+    try:
+        holds(in_spark(spark), QUESTIONS // 15)
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", "true")

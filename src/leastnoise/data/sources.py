@@ -155,7 +155,7 @@ def _database(path: Path, files: list[Path], table: str | None, limits: dict[str
         ).fetchall()
         wanted = ["main", *parts][-2:]
         schema, name = next(pair for pair in found if _folded(pair) == _folded(wanted))
-        return Attached(database_identity(str(files[0]), schema, name, former_places, str(table)))
+        return Attached(database_identity(str(files[0]), schema, name, former_places, str(table)), sound=True)
 
     return EmbeddedTable(f"{path}, table {table}", attach, **limits)
 

@@ -44,7 +44,7 @@ _KINDS = {
 
 
 class Attached(NamedTuple):
-    """What the table is called, and whether the encoding of its text was checked when it was read."""
+    """What the table is called, and whether DuckDB has looked at the encoding of its text: everywhere but in frames."""
 
     identity: Identity
     sound: bool = False
