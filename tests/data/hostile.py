@@ -211,19 +211,20 @@ def in_a_frame():
     return _made(open_table(frame), rows, FRAME)
 
 
-def in_postgres(address):
+def in_postgres(address, name="hostile"):
     stored, rows = _stored(POSTGRES)
     types = ", ".join(f"{name} {type_}" for name, (type_, _, _) in POSTGRES.items())
     with psycopg.connect(address) as connection:
         connection.execute(
-            "CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
+            "CREATE COLLATION IF NOT EXISTS nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
         )
-        connection.execute("CREATE TYPE mood AS ENUM ('a', 'B c')")
-        connection.execute(f"CREATE TABLE hostile (n int, u int, {types})")
-        with connection.cursor() as cursor, cursor.copy("COPY hostile FROM STDIN") as copy:
+        if not connection.execute("SELECT 1 FROM pg_type WHERE typname = 'mood'").fetchall():
+            connection.execute("CREATE TYPE mood AS ENUM ('a', 'B c')")
+        connection.execute(f"CREATE TABLE {name} (n int, u int, {types})")
+        with connection.cursor() as cursor, cursor.copy(f"COPY {name} FROM STDIN") as copy:
             for row in rows:
                 copy.write_row([row["n"], row["u"], *(stored[name][row["n"]] for name in POSTGRES)])
-    return _made(open_table(address, table="hostile"), rows, POSTGRES)
+    return _made(open_table(address, table=name), rows, POSTGRES)
 
 
 def in_spark(session):

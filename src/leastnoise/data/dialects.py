@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -202,6 +202,10 @@ class Dialect(ABC):
     def numbers(self, count: int) -> str:
         """A relation `numbers` with the column `place`: 0, …, count − 1, which no optimiser folds into constants."""
 
+    def picked(self, texts: Sequence[str | None], place: str) -> Fragment:
+        """The text at a place, counted from one, of a list."""
+        return "(CAST(" + bound(list(texts)) + f" AS {self.text}[]))[CAST({place} AS INTEGER)]"
+
     @abstractmethod
     def times(self, count: str) -> str:
         """The numbers 1, …, count as rows."""
@@ -320,6 +324,9 @@ class _Spark(Dialect):
 
     def times(self, count: str) -> str:
         return f"explode(sequence(CAST(1 AS BIGINT), {count}))"
+
+    def picked(self, texts: Sequence[str | None], place: str) -> Fragment:
+        return "element_at(from_json(" + bound(json.dumps(texts)) + f", 'array<string>'), CAST({place} AS INT))"
 
 
 DUCKDB: Dialect = _DuckDB()
