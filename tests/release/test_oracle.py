@@ -120,6 +120,26 @@ def test_neighbours_differ_in_what_is_drawn_and_nothing_else(tmp_path, rows, uni
         assert outcomes(path, tmp_path / f"ledger {name}", QUESTIONS, **options) == expected
 
 
+def test_no_private_row_is_read_before_the_price_is_held(tmp_path):
+    written = []
+
+    def watch(table):
+        execute, private = table._execute, f"TABLE {table._reading.source}"
+
+        def executed(text, values):
+            if private in text:
+                with Ledger.open(tmp_path / "ledger") as ledger:
+                    written.append([json.loads(row.body)["kind"] for row in ledger.entries()][-1])
+            return execute(text, values)
+
+        table._execute = executed
+
+    options = {"privacy_unit": "who", "groups_per_unit": 2}
+    outcomes(write(tmp_path / "t.parquet", [PLAIN]), tmp_path / "ledger", QUESTIONS, watch, **options)
+    assert len(written) >= 15
+    assert set(written) == {"reserve"}
+
+
 WORDS = "there are 42 rows of Ada"
 RAISED = [
     ValueError(WORDS),

@@ -205,6 +205,13 @@ def test_whatever_is_raised_once_the_data_was_seen_is_one_failure_and_charged(le
     assert release_once(ledger, request("another"), lambda: 1, str) == "1"
 
 
+def test_what_failed_in_version_0_1_stays_failed(ledger):
+    ledger.debit(request())
+    ledger.record(request(), {"failed": True})
+    with pytest.raises(EngineFailure):
+        release_once(ledger, request(), forbidden, forbidden)
+
+
 def test_a_cheap_failure_costs_the_floor(ledger):
     with pytest.raises(EngineFailure):
         release_once(ledger, request(epsilon="1e-9"), lambda: 1 / 0, forbidden)
@@ -316,6 +323,16 @@ def test_a_kill_wastes_the_price_at_most_and_the_same_id_goes_on(ledger, tmp_pat
     assert spent(ledger) == Fraction(1, 4)
     assert release_once(ledger, request(), lambda: 5, lambda truth: truth) == 5
     assert spent(ledger) == Fraction(1, 4)
+
+
+def test_a_paid_answer_is_not_held_back_for_what_is_left(ledger, monkeypatch):
+    def locked(*_):
+        raise LedgerUnavailable("locked", fix="wait")
+
+    monkeypatch.setattr(Ledger, "left", locked)
+    release = ln.release_mechanism(Geometric("1/4"), 40, ledger=ledger, dataset="census")
+    assert isinstance(release.value, int)
+    assert release.plan.left is None
 
 
 def test_any_mechanism_can_be_released(ledger):
