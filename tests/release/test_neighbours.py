@@ -18,9 +18,9 @@ from leastnoise.data import Contribution, open_table
 from leastnoise.exact import ln
 from leastnoise.mechanisms.rank.tally import Tally
 from leastnoise.release.dataset import Dataset
-from leastnoise.release.discovery import Discovery
-from leastnoise.release.moments import Moment
-from leastnoise.release.workloads import Workload
+from leastnoise.release.queries.moments import Moment
+from leastnoise.release.queries.unknown_keys import Discovery
+from leastnoise.release.queries.workloads import Workload
 from support.judging import is_private
 
 KEYS, SIDES = ["a", "B", "b"], ["p", "q"]

@@ -159,7 +159,7 @@ class Release:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draw the values with their error bars; into a .png, .svg or .pdf file, or as a matplotlib figure."""
-        from leastnoise.release.drawing import draw_release
+        from leastnoise.release.plot_release import draw_release
 
         return draw_release(self, path)
 

@@ -12,7 +12,7 @@ from leastnoise.mechanisms.histogram.linear_noise import mean_along, reach_of
 from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise
 from leastnoise.model.events import Pure
 from leastnoise.model.sensitivity import Sensitivity
-from leastnoise.release.workloads import WorkloadProblem
+from leastnoise.release.queries.workloads import WorkloadProblem
 from support.statistics import fits
 
 ONCE = Sensitivity(1, 1, "one row")

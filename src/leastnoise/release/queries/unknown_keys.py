@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from leastnoise.data import Contribution, CountUnits, Predicate
 from leastnoise.exact.numbers import Exact
@@ -13,15 +13,12 @@ from leastnoise.ledger.record import Json, canonical
 from leastnoise.mechanisms import confidence_interval
 from leastnoise.mechanisms.histogram.stable_histogram import StableHistogram
 from leastnoise.model.limits import LONGEST_ANSWER, MOST_CELLS
+from leastnoise.release.answer_plan import Method
 from leastnoise.release.axes import read_key, write_key
-from leastnoise.release.counts import common_parameters
-from leastnoise.release.method import Method
-from leastnoise.release.query import Query
+from leastnoise.release.queries.counts import common_parameters
+from leastnoise.release.queries.query import AskedDataset, Query
 from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tidy import TidyTable, measure_names
-
-if TYPE_CHECKING:
-    from leastnoise.release.asking import Asking
 
 __all__ = ["Discovery"]
 
@@ -37,7 +34,7 @@ class Discovery(Query):
         where: Which rows count; None for all.
     """
 
-    dataset: Asking
+    dataset: AskedDataset
     contribution: Contribution
     columns: tuple[str, ...]
     where: Predicate | None

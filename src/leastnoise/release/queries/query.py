@@ -6,32 +6,51 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from leastnoise.composition import Left
 from leastnoise.composition.cost import LEAST_EPSILON
+from leastnoise.data import Table
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_exact, read_rational
 from leastnoise.exact.sources import system_source
-from leastnoise.ledger import Request
+from leastnoise.ledger import Ledger, Opening, Request
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
-from leastnoise.release.method import Method, half_error
+from leastnoise.release.answer_plan import Method, half_error
 from leastnoise.release.plan import ReleasePlan
 from leastnoise.release.result import Release
 from leastnoise.release.tidy import TidyTable
 from leastnoise.release.transaction import left_after, release_once
 
-if TYPE_CHECKING:
-    from leastnoise.release.asking import Asking
+__all__ = ["AskedDataset", "Query", "fresh_id"]
 
-__all__ = ["Query", "fresh_id"]
+
+class AskedDataset(Protocol):
+    """What a question needs of its dataset; see `Dataset`."""
+
+    @property
+    def table(self) -> Table: ...  # noqa: D102 - see `Dataset`
+    @property
+    def ledger(self) -> Ledger: ...  # noqa: D102
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def analyst(self) -> str: ...  # noqa: D102
+    @property
+    def purpose(self) -> str: ...  # noqa: D102
+    @property
+    def opening(self) -> Opening: ...  # noqa: D102
+    @property
+    def left(self) -> Left: ...  # noqa: D102
+    def require_ready(self) -> None: ...  # noqa: D102
 
 
 class Query(ABC):
     """A question about a dataset. A subclass says what it reads, and by which method it answers."""
 
-    dataset: Asking
+    dataset: AskedDataset
 
     def __post_init__(self) -> None:
         """Refuse what the table would refuse, before a plan or a price: columns, keys and edges that do not fit."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import BadParameter
 from leastnoise.release.display import number
-from leastnoise.release.drawing_style import COLOURS, GREY, literal, picture
+from leastnoise.release.plot_style import COLOURS, GREY, literal, picture
 from leastnoise.release.tidy import measure_names
 
 if TYPE_CHECKING:

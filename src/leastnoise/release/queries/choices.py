@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,17 +24,14 @@ from leastnoise.mechanisms.choice.regret import least_regret
 from leastnoise.mechanisms.numeric.formulas import larger, scaled
 from leastnoise.model.mechanism import Mechanism
 from leastnoise.model.sensitivity import Sensitivity
+from leastnoise.release.answer_plan import Method
 from leastnoise.release.axes import cell_keys
-from leastnoise.release.counts import common_parameters, count_measure, described, in_steps, options_in_steps
-from leastnoise.release.fixed_point import FixedPoint
-from leastnoise.release.method import Method
-from leastnoise.release.query import Query
-from leastnoise.release.reachable import cells_reachable, steps_reachable
+from leastnoise.release.numbers import FixedPoint
+from leastnoise.release.queries.counts import common_parameters, count_measure, described, in_steps, options_in_steps
+from leastnoise.release.queries.query import AskedDataset, Query
+from leastnoise.release.queries.reachable import cells_reachable, steps_reachable
 from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tidy import TidyTable
-
-if TYPE_CHECKING:
-    from leastnoise.release.asking import Asking
 
 __all__ = ["BestKeys", "BestOption", "SelectionProblem"]
 
@@ -135,7 +132,7 @@ class BestKeys(_Selection):
         where: Which rows count; None for all.
     """
 
-    dataset: Asking
+    dataset: AskedDataset
     contribution: Contribution
     axes: tuple[Axis, ...]
     k: int
@@ -202,7 +199,7 @@ class BestOption(_Selection):
         where: Which rows count; None for all.
     """
 
-    dataset: Asking
+    dataset: AskedDataset
     contribution: Contribution
     names: tuple[str, ...]
     options: tuple[Predicate, ...]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +20,12 @@ from leastnoise.mechanisms.numeric.formulas import scaled
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.mechanism import ErrorEstimate
 from leastnoise.model.sensitivity import Sensitivity
+from leastnoise.release.answer_plan import Method
 from leastnoise.release.axes import axis_parameters, axis_size, cell_count, cell_keys
-from leastnoise.release.method import Method
-from leastnoise.release.query import Query
-from leastnoise.release.reachable import cells_reachable
+from leastnoise.release.queries.query import AskedDataset, Query
+from leastnoise.release.queries.reachable import cells_reachable
 from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tidy import TidyTable, measure_names
-
-if TYPE_CHECKING:
-    from leastnoise.release.asking import Asking
 
 __all__ = [
     "Count",
@@ -57,7 +54,7 @@ class Count(Query):
         where: Which rows count; None for all.
     """
 
-    dataset: Asking
+    dataset: AskedDataset
     contribution: Contribution
     axes: tuple[Axis, ...]
     of: str

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from leastnoise.data import Contribution, CountUnits, Kind, Predicate
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.combinatorial import plan_sorted_counts
-from leastnoise.release.counts import common_parameters, described
-from leastnoise.release.method import Method
-from leastnoise.release.query import Query
-from leastnoise.release.reachable import cells_reachable
+from leastnoise.release.answer_plan import Method
+from leastnoise.release.queries.counts import common_parameters, described
+from leastnoise.release.queries.query import AskedDataset, Query
+from leastnoise.release.queries.reachable import cells_reachable
 from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tidy import TidyTable
-
-if TYPE_CHECKING:
-    from leastnoise.release.asking import Asking
 
 __all__ = ["SortedCounts"]
 
@@ -36,7 +33,7 @@ class SortedCounts(Query):
         where: Which rows count; None for all.
     """
 
-    dataset: Asking
+    dataset: AskedDataset
     contribution: Contribution
     columns: tuple[str, ...]
     top: int

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from math import floor
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,17 +46,20 @@ from leastnoise.model.limits import (
 )
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism
 from leastnoise.model.sensitivity import Sensitivity
+from leastnoise.release.answer_plan import Method
 from leastnoise.release.axes import axis_labels, cell_count, take
-from leastnoise.release.counts import common_parameters, count_measure, described, options_in_steps, whole_numbers
 from leastnoise.release.display import number
-from leastnoise.release.method import Method
-from leastnoise.release.query import Query
-from leastnoise.release.reachable import cells_reachable
+from leastnoise.release.queries.counts import (
+    common_parameters,
+    count_measure,
+    described,
+    options_in_steps,
+    whole_numbers,
+)
+from leastnoise.release.queries.query import AskedDataset, Query
+from leastnoise.release.queries.reachable import cells_reachable
 from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tidy import TidyTable
-
-if TYPE_CHECKING:
-    from leastnoise.release.asking import Asking
 
 __all__ = ["Workload", "WorkloadProblem", "named_matrix", "read_matrix"]
 
@@ -167,7 +170,7 @@ class Workload(Query):
         where: Which rows count; None for all.
     """
 
-    dataset: Asking
+    dataset: AskedDataset
     contribution: Contribution
     axes: tuple[Axis, ...]
     matrix: Matrix

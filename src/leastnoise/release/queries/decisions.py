@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,16 +16,13 @@ from leastnoise.mechanisms.numeric.formulas import least_whole
 from leastnoise.mechanisms.rainbow import Decision
 from leastnoise.model.limits import MOST_ROWS
 from leastnoise.model.sensitivity import Sensitivity
+from leastnoise.release.answer_plan import Method
 from leastnoise.release.axes import cell_count, cell_keys
-from leastnoise.release.counts import common_parameters, count_measure, described
-from leastnoise.release.method import Method
-from leastnoise.release.query import Query
-from leastnoise.release.reachable import cells_reachable
+from leastnoise.release.queries.counts import common_parameters, count_measure, described
+from leastnoise.release.queries.query import AskedDataset, Query
+from leastnoise.release.queries.reachable import cells_reachable
 from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tidy import TidyTable
-
-if TYPE_CHECKING:
-    from leastnoise.release.asking import Asking
 
 __all__ = ["IsAtLeast", "Plurality"]
 
@@ -44,7 +41,7 @@ class _Decision(Query):
         where: Which rows count; None for all.
     """
 
-    dataset: Asking
+    dataset: AskedDataset
     contribution: Contribution
     axes: tuple[Axis, ...]
     of: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,17 +13,14 @@ from numpy.typing import NDArray
 from leastnoise.data import Axis, Contribution, Predicate, SumOf
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
+from leastnoise.release.answer_plan import Method
 from leastnoise.release.axes import cell_count
-from leastnoise.release.counts import cells_method, common_parameters, described
 from leastnoise.release.display import number
-from leastnoise.release.fixed_point import FixedPoint
-from leastnoise.release.method import Method
-from leastnoise.release.query import Query
-from leastnoise.release.reachable import cells_reachable, steps_reachable
+from leastnoise.release.numbers import FixedPoint
+from leastnoise.release.queries.counts import cells_method, common_parameters, described
+from leastnoise.release.queries.query import AskedDataset, Query
+from leastnoise.release.queries.reachable import cells_reachable, steps_reachable
 from leastnoise.release.sensitivity import sensitivity_of
-
-if TYPE_CHECKING:
-    from leastnoise.release.asking import Asking
 
 __all__ = ["Sum"]
 
@@ -41,7 +38,7 @@ class Sum(Query):
         where: Which rows count; None for all.
     """
 
-    dataset: Asking
+    dataset: AskedDataset
     contribution: Contribution
     axes: tuple[Axis, ...]
     column: str

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 from leastnoise.data import Contribution, CountRows, Predicate
 from leastnoise.exact.numbers import Exact
@@ -18,16 +17,13 @@ from leastnoise.mechanisms import IntervalQuantile, Quantile, SeveralQuantiles
 from leastnoise.mechanisms.rank.tally import Tally
 from leastnoise.model.events import BoundedRange, Composed, Event, Pure
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism
-from leastnoise.release.counts import common_parameters, described
+from leastnoise.release.answer_plan import Method
 from leastnoise.release.display import number
-from leastnoise.release.method import Method
-from leastnoise.release.query import Query
-from leastnoise.release.reachable import points_reachable
+from leastnoise.release.queries.counts import common_parameters, described
+from leastnoise.release.queries.query import AskedDataset, Query
+from leastnoise.release.queries.reachable import points_reachable
 from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tidy import TidyTable
-
-if TYPE_CHECKING:
-    from leastnoise.release.asking import Asking
 
 __all__ = ["Quantiles"]
 
@@ -46,7 +42,7 @@ class Quantiles(Query):
         where: Which rows count; None for all.
     """
 
-    dataset: Asking
+    dataset: AskedDataset
     contribution: Contribution
     column: str
     levels: tuple[Fraction, ...]
