@@ -10,6 +10,15 @@ settings.register_profile("verdict", deadline=None, phases=[Phase.explicit, Phas
 settings.load_profile("leastnoise")
 
 
+def pytest_collection_modifyitems(items):
+    """Whatever uses a server or a cluster is marked, so that `make quick` can leave it out."""
+    for item in items:
+        names = set(getattr(item, "fixturenames", ()))
+        parameters = getattr(getattr(item, "callspec", None), "params", {}).values()
+        if names & {"postgres_address", "spark"} or {"postgres", "spark"} & {str(value) for value in parameters}:
+            item.add_marker("engine")
+
+
 @pytest.fixture(scope="session")
 def postgres_address():
     """The address of a Postgres server."""

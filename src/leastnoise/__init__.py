@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from leastnoise.model.privacy import Privacy
     from leastnoise.release import Dataset, Query, Release, ReleasePlan, open, release_mechanism  # noqa: A004
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Audit",
