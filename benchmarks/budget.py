@@ -100,18 +100,14 @@ class _Bare:
         self._connection = sqlite3.connect(path, isolation_level=None)
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = FULL")
-        self._connection.execute("CREATE TABLE t (seq INTEGER PRIMARY KEY, request TEXT, body TEXT, hash TEXT) STRICT")
-        self._connection.execute("CREATE INDEX i ON t (request, seq)")
+        self._connection.execute("CREATE TABLE t (seq INTEGER PRIMARY KEY, body TEXT, hash TEXT) STRICT")
         self._count = 0
 
     def insert(self, count: int) -> None:
         for _ in range(count):
             self._count += 1
             self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.execute(
-                "INSERT INTO t VALUES (?, ?, ?, ?)",
-                (self._count, f'["ada","{self._count}"]', self._row.body, self._row.hash),
-            )
+            self._connection.execute("INSERT INTO t VALUES (?, ?, ?)", (self._count, self._row.body, self._row.hash))
             self._connection.execute("COMMIT")
 
 
@@ -125,7 +121,6 @@ def _opening(folder: Path) -> list[Row]:
             request = _question(str(number))
             writing.append(
                 "debit",
-                request.key,
                 {
                     "analyst": request.analyst,
                     "request": request.id,

@@ -28,6 +28,7 @@ def main() -> None:
         make_visits(Path(folder) / "visits.csv")
         with ln.open(
             Path(folder) / "visits.csv",
+            columns={"age": "integer", "spent": "decimal(8,2)"},  # the columns of a CSV are text unless declared
             privacy_unit="person",  # all visits of a person are protected together
             rows_per_unit=4,  # with at most four visits a person counts
             budget=2,

@@ -37,6 +37,7 @@ def test_every_command_prints_what_the_page_shows(tmp_path, command, monkeypatch
                 program, *arguments = shlex.split(line)
                 assert program == "leastnoise"
                 done = command(tmp_path, *arguments)
-                assert masked(done.stdout + done.stderr) == masked(printed), line
+                shown = (done.stdout + done.stderr).replace(str(tmp_path.resolve()), "/data")
+                assert masked(shown) == masked(printed), line
                 asked += 1
     assert asked > 10

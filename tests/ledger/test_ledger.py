@@ -148,8 +148,22 @@ def test_a_reservation_counts_until_it_is_cancelled(ledger):
     ledger.cancel(ask("q1", "3/4"))
     assert spent(ledger, dataset="census") == 0
     assert ledger.debit(ask("q2", "1/2")).fresh
-    with pytest.raises(RequestConflict, match="cancelled"):
+    with pytest.raises(BudgetExceeded):
         ledger.reserve(ask("q1", "3/4"))
+
+
+def test_a_cancelled_request_may_be_made_again_and_stays_the_same_question(ledger):
+    for _ in range(3):
+        assert ledger.reserve(ask("q1")).fresh
+        assert ledger.cancel(ask("q1")).state == "cancelled"
+        assert spent(ledger, dataset="census") == 0
+    with pytest.raises(RequestConflict, match="another dataset, purpose, event or parameters"):
+        ledger.reserve(ask("q1", "1/8"))
+    with pytest.raises(RequestConflict, match="cancelled can't commit"):
+        ledger.commit(ask("q1"))
+    assert ledger.release(ask("q1"), lambda: 7) == 7
+    assert spent(ledger, dataset="census") == Fraction(1, 4)
+    assert ledger.verify().requests == 1
 
 
 def test_a_committed_debit_is_never_given_back(ledger):
@@ -360,7 +374,7 @@ def test_creating_twice_and_opening_nothing_are_refused(place, tmp_path):
         Ledger.open(tmp_path / "nowhere.ledger")
 
 
-@pytest.mark.parametrize("answer", [float("nan"), float("inf"), {1, 2}, object(), {"a": b"x"}, "x" * (5 << 20)])
+@pytest.mark.parametrize("answer", [float("nan"), float("inf"), {1, 2}, object(), {"a": b"x"}])
 def test_an_answer_is_plain_json(ledger, answer):
     ledger.debit(ask("q1"))
     with pytest.raises(BadParameter, match="answer"):

@@ -33,7 +33,8 @@ def test_eight_processes_debit_at_once(place):
     with Ledger.open(place()) as ledger:
         assert ledger.verify().requests == ROOM
         assert ledger.balances()[0].spent.epsilon == 1
-        stored = {json.loads(row.body)["request"] for row in ledger.entries() if row.request}
+        entries = [json.loads(row.body) for row in ledger.entries()]
+        stored = {entry["request"] for entry in entries if "request" in entry}
         assert stored == set(granted), "every debit that was granted is stored, and no other"
 
 

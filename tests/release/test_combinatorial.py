@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from leastnoise.accounting import Ledger
-from leastnoise.errors import BadParameter, BudgetExceeded, TooLarge
+from leastnoise.errors import BadParameter, BudgetExceeded, EngineFailure
 from leastnoise.model.privacy import Privacy
 from leastnoise.release import combinatorial
+from leastnoise.release.transaction import engine_failure
 
 CLUB = networkx.karate_club_graph()
 TOWN = [[x, y] for x in range(4) for y in range(4)]
@@ -77,12 +78,73 @@ def test_every_release_names_its_error_and_lower_bound():
         assert release.plan.reason.citation
 
 
-def test_what_would_not_fit_into_the_record_is_refused_before_it_is_charged(ledger):
-    with pytest.raises(TooLarge):
-        combinatorial.vertex_cover([(0, 1)], 1, nodes=10**6, ledger=ledger, dataset="graph")
-    with pytest.raises(TooLarge):
-        combinatorial.sorted_counts([3], 1, total=2 * 10**9, example=[3], ledger=ledger, dataset="graph")
+def test_a_long_answer_is_recorded(ledger):
+    charge = {"nodes": 300_000, "ledger": ledger, "dataset": "graph", "request_id": "q"}
+    first = combinatorial.vertex_cover([(0, 1)], 1, **charge).value
+    assert np.array_equal(combinatorial.vertex_cover([(0, 1)], 1, **charge).value, first)
+    assert ledger.left("graph", "anyone").epsilon == 1
+
+
+# The form of what is private is public: who passes the wrong one has made a mistake, and it is free.
+WRONG_FORM = {
+    "no graph": lambda **charge: combinatorial.min_cut(7, 1, nodes=3, **charge),
+    "a directed graph": lambda **charge: combinatorial.min_cut(networkx.DiGraph([(0, 1)]), 1, **charge),
+    "no file": lambda **charge: combinatorial.vertex_cover("nowhere.txt", 1, nodes=3, **charge),
+    "text for demand": lambda **charge: combinatorial.k_median(TOWN, "0, 1", 2, 1, **charge),
+    "no counts": lambda **charge: combinatorial.sorted_counts(None, 1, total=20, **charge),
+    "a bad price": lambda **charge: combinatorial.min_cut(CLUB, -1, **charge),
+    "too many facilities": lambda **charge: combinatorial.k_median(TOWN, [0], 99, 1, **charge),
+}
+# What it holds is not: whatever is wrong with it has one text, and is charged.
+WRONG_CONTENT = {
+    "an edge outside": lambda **charge: combinatorial.min_cut([(0, 1), (0, 99)], 1, nodes=3, **charge),
+    "half an edge": lambda **charge: combinatorial.vertex_cover([(0, 1), (2,)], 1, nodes=3, **charge),
+    "an edge that is text": lambda **charge: combinatorial.vertex_cover([(0, 1), "ab"], 1, nodes=3, **charge),
+    "no weight": lambda **charge: combinatorial.min_cut(
+        [(0, 1)], 1, nodes=3, weights=combinatorial.EdgeWeights(), **charge
+    ),
+    "demand outside": lambda **charge: combinatorial.k_median(TOWN, [0, 99], 2, 1, **charge),
+    "demand of text": lambda **charge: combinatorial.k_median(TOWN, ["a"], 2, 1, **charge),
+    "a count of text": lambda **charge: combinatorial.sorted_counts([3, "a"], 1, total=20, **charge),
+}
+
+
+@pytest.mark.parametrize("ask", WRONG_FORM.values(), ids=WRONG_FORM)
+def test_a_wrong_form_is_refused_at_no_cost(ask, ledger):
+    before = len(list(ledger.entries()))
+    with pytest.raises(BadParameter):
+        ask(ledger=ledger, dataset="graph")
+    assert len(list(ledger.entries())) == before
+
+
+@pytest.mark.parametrize("ask", WRONG_CONTENT.values(), ids=WRONG_CONTENT)
+def test_wrong_private_content_is_one_failure_with_one_text(ask, ledger):
+    with pytest.raises(EngineFailure) as caught:
+        ask(ledger=ledger, dataset="graph")
+    assert str(caught.value) == str(engine_failure())
+    assert ledger.left("graph", "anyone").epsilon == 1
+    with pytest.raises(EngineFailure) as free:
+        ask()
+    assert str(free.value) == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ({"k": 3}, "k"),
+        ({"epsilon": "1/10"}, "epsilon"),
+        ({"delta": "1e-6"}, "delta"),
+        ({"steps": 9}, "steps"),
+    ],
+)
+def test_parameters_beside_a_ready_mechanism_must_be_its_own(ledger, asked, named):
+    ready = combinatorial.KMedian(1, 2, points=TOWN)
+    given = {"k": 2, "epsilon": 1} | asked
+    with pytest.raises(BadParameter, match=f"^{named} is not that of the ready mechanism"):
+        combinatorial.k_median(ready, [0, 5], **given, ledger=ledger, dataset="graph")
     assert ledger.left("graph", "anyone").epsilon == 2
+    release = combinatorial.k_median(ready, [0, 5], 2, 1.0, 0, steps="6", ledger=ledger, dataset="graph")
+    assert str(release.cost) == "ε = 1"
 
 
 def test_a_list_of_edges_needs_its_nodes():

@@ -1,16 +1,22 @@
 """Opening: one account per dataset name, a budget that is granted once and never changed by opening."""
 
+import json
 import shutil
 from fractions import Fraction
 
+import pyarrow.parquet as pq
 import pytest
 
 import leastnoise.release as ln
 from leastnoise.accounting import Ledger
+from leastnoise.data import open_table
 from leastnoise.errors import (
     BadParameter,
     BudgetChanged,
     BudgetExceeded,
+    Closed,
+    ForeignProcess,
+    LeastNoiseError,
     LedgerMissing,
     UncoveredDebit,
     UnknownLabel,
@@ -30,10 +36,119 @@ def test_the_ledger_is_made_on_first_use_and_the_account_goes_on(people, tmp_pat
         assert dataset.left.epsilon == Fraction(3, 4)
 
 
+def kinds(place):
+    with Ledger.open(place) as ledger:
+        return [json.loads(row.body)["kind"] for row in ledger.entries()]
+
+
+MISTAKES = {
+    "nothing asked": lambda dataset: dataset.plan,
+    "a bad ε": lambda dataset: dataset.count().release(0),
+    "no ε at all": lambda dataset: dataset.count().release("much"),
+    "a bad δ": lambda dataset: dataset.count().release(1, 2),
+    "more than the budget": lambda dataset: dataset.count().release(2),
+    "a bad id": lambda dataset: dataset.count().release(1, request_id=" "),
+    "no such column": lambda dataset: dataset.count(by="town", keys=["Lyon"]).release(1),
+    "keys of another kind": lambda dataset: dataset.count(by="age", keys=["Lyon"]).release(1),
+    "a later key of another kind": lambda dataset: dataset.marginals(
+        by=["city", "sex", "age"], keys={"city": ["Lyon"], "sex": ["m"], "age": ["Metz"]}
+    ).release(1),
+    "unknown keys without δ": lambda dataset: dataset.count(by="city").release(1),
+    "a filter that is none": lambda dataset: dataset.count(where="age >").release(1),
+    "after close": lambda dataset: dataset.close() or dataset.count().release(1),
+    "in a child": lambda dataset: Child(ask_in_a_child, dataset).result() and dataset.plan,
+}
+
+
+def ask_in_a_child(_, dataset):
+    with pytest.raises(ForeignProcess):
+        dataset.count().release(1)
+    return True
+
+
+@pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_grants_nothing_and_reserves_nothing(people, tmp_path, mistake):
+    place = tmp_path / "ledger"
+    with ln.open(people[0], privacy_unit="person", budget=1, ledger=place) as dataset:
+        assert (dataset.budget, dataset.left.epsilon) == (Privacy(1), 1)
+        with pytest.raises((LeastNoiseError, AttributeError)):
+            mistake(dataset)
+    assert kinds(place) == ["open"]
+    # So another budget and another unit are still possible.
+    with ln.open(people[0], budget=2, ledger=place) as dataset:
+        assert dataset.budget == Privacy(2)
+        dataset.count().release(1)
+        assert dataset.left.epsilon == 1
+    with pytest.raises(BudgetChanged):
+        ln.open(people[0], privacy_unit="person", budget=1, ledger=place)
+
+
+def test_a_closed_dataset_says_so(people, tmp_path):
+    table = open_table(people[0])
+    with Ledger.create(tmp_path / "ledger") as ledger:
+        with ln.open(table, budget=1, ledger=ledger, name="p") as dataset:
+            query = dataset.count()
+        with pytest.raises(Closed):  # though neither table nor ledger were closed with it
+            query.release(1)
+        table.close()
+        with pytest.raises(Closed):
+            ln.open(table, budget=1, ledger=ledger, name="p")
+        assert not ledger.balances()
+
+
+def test_other_budgets_that_bind_show_before_the_first_question(people, tmp_path):
+    with Ledger.create(tmp_path / "ledger") as ledger:
+        ledger.grant(Privacy("1/2"), analyst="ada")
+        ledger.grant(Privacy("1/4"), analyst="bob")
+        with ln.open(people[0], budget=1, ledger=ledger, analyst="ada") as dataset:
+            assert dataset.left.epsilon == Fraction(1, 2)
+
+
+def test_whoever_comes_second_meets_the_budget_of_the_first(people, tmp_path):
+    """Both were opened before anything was granted; the ledger decides."""
+    place = tmp_path / "ledger"
+    with (
+        ln.open(people[0], privacy_unit="person", budget=1, ledger=place) as first,
+        ln.open(people[0], privacy_unit="person", budget=2, ledger=place) as other_budget,
+        ln.open(people[0], budget=1, ledger=place) as other_unit,
+        ln.open(people[0], privacy_unit="person", budget=1, ledger=place) as same,
+    ):
+        first.count().release("1/4")
+        before = kinds(place)
+        for late in (other_budget, other_unit):
+            with pytest.raises(BudgetChanged):
+                late.count().release("1/4")
+        assert kinds(place) == before
+        same.count().release("1/4")
+        assert same.left.epsilon == first.left.epsilon == Fraction(1, 2)
+
+
+def test_a_frame_needs_a_name(people, tmp_path):
+    frame = pq.read_table(people[0])
+    with pytest.raises(BadParameter, match='name="visits"'):
+        ln.open(frame, budget=1, ledger=tmp_path / "ledger")
+    with ln.open(frame, budget=1, ledger=tmp_path / "ledger", name="visits") as dataset:
+        dataset.count().release(1)
+
+
+def test_an_account_under_the_name_of_version_0_1_goes_on(people, tmp_path):
+    place = tmp_path / "ledger"
+    with Ledger.create(place) as ledger:
+        ledger.grant(Privacy(1), dataset="people")  # as 0.1 called people.parquet
+    with pytest.raises(BudgetChanged):
+        ln.open(people[0], budget=2, ledger=place)
+    with ln.open(people[0], budget=1, ledger=place) as dataset:
+        dataset.count().release("1/2")
+        assert dataset.name == "people"
+    with ln.open(people[0], ledger=place, name="people") as dataset:
+        assert dataset.left.epsilon == Fraction(1, 2)
+
+
 @pytest.mark.parametrize("budget", [2, "1/2", (1, "1e-6"), Privacy(3)])
 def test_another_budget_is_refused_and_changes_nothing(people, tmp_path, budget):
     place = tmp_path / "ledger"
-    ln.open(people[0], budget=1, ledger=place).close()
+    with ln.open(people[0], budget=1, ledger=place) as dataset:
+        dataset.count().release("1/2")
     with pytest.raises(BudgetChanged, match=r"ledger\.grant"):
         ln.open(people[0], budget=budget, ledger=place)
     with ln.open(people[0], ledger=place) as dataset:
@@ -111,9 +226,10 @@ def spend_all(report, path, place):
 
 def test_two_processes_on_one_ledger_never_overspend(people, tmp_path):
     place = tmp_path / "ledger"
-    ln.open(people[0], budget=3, ledger=place).close()
+    with ln.open(people[0], budget=3, ledger=place) as dataset:
+        dataset.count().release("1/4")
     children = [Child(spend_all, people[0], place) for _ in range(2)]
-    assert sum(child.result() for child in children) == 12
+    assert sum(child.result() for child in children) == 11
     with Ledger.open(place) as ledger:
         assert ledger.balances()[0].spent.epsilon == 3
         ledger.verify()
@@ -130,9 +246,10 @@ def test_processes_that_open_for_the_first_time_at_once_share_one_account(people
     children = [Child(open_and_count, people[0], place) for _ in range(4)]
     assert all(child.result() for child in children)
     with Ledger.open(place) as ledger:
-        account, unit = ledger.balances()
+        (account,) = ledger.balances()
+        assert ledger.privacy_unit(str(people[0])).column is None
+        ledger.verify()
     assert account.spent.epsilon == Fraction(4, 10)
-    assert (unit.scope.purpose, unit.spent.epsilon) == ("privacy unit: row", 0)
 
 
 def test_a_budget_for_persons_is_none_for_rows(people, tmp_path):
@@ -140,7 +257,7 @@ def test_a_budget_for_persons_is_none_for_rows(people, tmp_path):
     with ln.open(people[0], privacy_unit="person", budget=2, ledger=ledger) as dataset:
         dataset.count().release(1)
     for unit in (None, "sex"):
-        with pytest.raises(BudgetChanged, match="another privacy unit"):
+        with pytest.raises(BudgetChanged, match="can't be used per row"):
             ln.open(people[0], privacy_unit=unit, ledger=ledger)
     with ln.open(people[0], privacy_unit="person", ledger=ledger) as dataset:
         assert dataset.left.epsilon == 1
@@ -151,6 +268,7 @@ def test_a_budget_for_persons_is_none_for_rows(people, tmp_path):
 def test_a_budget_that_was_granted_beforehand_takes_the_unit_of_the_first_opening(people, tmp_path):
     with Ledger.create(tmp_path / "ledger") as ledger:
         ledger.grant(Privacy(1), dataset="people")
-        ln.open(people[0], privacy_unit="person", ledger=ledger, name="people").close()
-        with pytest.raises(BudgetChanged):
+        with ln.open(people[0], privacy_unit="person", ledger=ledger, name="people") as dataset:
+            dataset.count().release("1/2")
+        with pytest.raises(BudgetChanged, match="can't be used per row"):
             ln.open(people[0], ledger=ledger, name="people")

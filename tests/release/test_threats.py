@@ -13,8 +13,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import leastnoise.release as ln
-from leastnoise.errors import BadParameter, BudgetExceeded, EngineFailure, LeastNoiseError, NumberTooLarge
-from leastnoise.release.query import Query
+from leastnoise.errors import (
+    BadParameter,
+    BudgetExceeded,
+    DatasetSuspended,
+    EngineFailure,
+    LeastNoiseError,
+    NumberTooLarge,
+)
+from leastnoise.release.queries.query import Query
 from support.people import CITIES, SURE
 from support.processes import Child
 
@@ -173,6 +180,9 @@ class TestSideChannels:
             with pytest.raises(EngineFailure) as caught:
                 query.release("1/2")
             assert dataset.left.epsilon == Fraction(1, 2)
+            with pytest.raises(DatasetSuspended):
+                dataset.count().release("1/2")
+            assert dataset.left.epsilon == Fraction(1, 2)
         assert caught.value.__cause__ is None
         assert caught.value.__context__ is None
         assert "parquet" not in str(caught.value).lower()
@@ -249,10 +259,9 @@ class TestBudget:
                 dataset.marginals(keys={"city": CITIES, "sex": ["m", "f"]}),
                 dataset.quantile("age", [0.2, 0.4], bounds=(0, 100)),
             ]
-            for query in queries:
-                before = dataset.ledger.balances()[0].spent.epsilon
+            for number, query in enumerate(queries, start=1):
                 query.release("1/3")
-                assert dataset.ledger.balances()[0].spent.epsilon - before == Fraction(1, 3)
+                assert dataset.ledger.balances()[0].spent.epsilon == Fraction(number, 3)
             before = dataset.ledger.balances()[0].spent
             dataset.count(by="city").release("1/3", "1e-6")
             after = dataset.ledger.balances()[0].spent

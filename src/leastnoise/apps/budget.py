@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from leastnoise.ledger import Balance, Ledger
+    from leastnoise.ledger import Balance, Ledger, Suspension
 
 __all__ = ["app"]
 
@@ -59,6 +59,8 @@ def show(
 
             plot_burn_down(opened, plot, until=int(time.time()))
         console.print(_table(opened.balances()))
+        for line in _suspended(opened.suspensions()):
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command()
@@ -89,6 +91,23 @@ def grant(
     with _open(ledger or context.obj) as opened:
         opened.grant(budget, dataset, analyst, purpose, None if refresh is None else _seconds(refresh))
         typer.echo(f"granted {budget}")
+
+
+@app.command()
+def clear(
+    context: typer.Context,
+    dataset: Annotated[str, typer.Argument(help="The suspended dataset.")],
+    analyst: Annotated[str, typer.Option(help="Whose questions failed or were interrupted.")],
+    ledger: LedgerOption = None,
+) -> None:
+    """Let an analyst ask again, after you found out why questions failed or were interrupted."""
+    with _open(ledger or context.obj) as opened:
+        found = opened.clear(dataset, analyst)
+    typer.echo(
+        f"nothing to clear for dataset {dataset!r}, analyst {analyst!r}"
+        if found is None
+        else f"cleared: dataset {dataset!r}, analyst {analyst!r}; {found}"
+    )
 
 
 @app.command()
@@ -167,6 +186,15 @@ def _table(balances: list[Balance]) -> Table:
     if not balances:
         table.add_row("none yet", "", "", "", "nothing", "")
     return table
+
+
+def _suspended(counted: list[Suspension]) -> list[str]:
+    """A line for each analyst who has to wait, and for each whose interruptions are counted."""
+    lines = []
+    for each in counted:
+        who = f"dataset {each.dataset!r}, analyst {each.analyst!r}: {each}"
+        lines.append(f"suspended: {who}; next: {each.remedy}" if each.holds else f"counted: {who}")
+    return lines
 
 
 def _bar(used: float, text: str) -> Text:

@@ -9,6 +9,8 @@ budget = ["1", "1e-6"]              # ε, or ε and δ
 groups_per_unit = 3
 rows_per_unit = 1
 
+[datasets.visits.columns]           # of a CSV: what is not said here is text
+salary = "decimal(10,2)"
 [datasets.visits.bounds]
 salary = [0, 200000]
 [datasets.visits.steps]
@@ -46,6 +48,7 @@ class DatasetSettings:
     Attributes:
         source: Files, a DuckDB file or an address.
         table: Which table, where the source has several.
+        columns: The kinds of the columns of a CSV.
         unit: The column of the privacy unit, "row" for single rows.
         budget: ε, or ε and δ.
         groups_per_unit: In how many groups a unit counts.
@@ -58,6 +61,7 @@ class DatasetSettings:
 
     source: str
     table: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
     unit: str | None = None
     budget: tuple[Any, ...] | None = None
     groups_per_unit: int = 1
@@ -129,6 +133,7 @@ class _Reader:
         return DatasetSettings(
             source=str(_found(self.text(table["source"], f"{place}.source"), self._file)),
             table=self.text(table.get("table"), f"{place}.table"),
+            columns=each("columns", self._kind),
             unit=self.text(table.get("unit"), f"{place}.unit"),
             budget=self._budget(table.get("budget"), f"{place}.budget"),
             groups_per_unit=self._limit(table.get("groups_per_unit", 1), f"{place}.groups_per_unit"),
@@ -154,6 +159,11 @@ class _Reader:
         if value is None or (isinstance(value, str) and value):
             return value
         raise self._wrong(place, value, "write text in quotes")
+
+    def _kind(self, value: Any, place: str) -> str:
+        if isinstance(value, str) and value:
+            return value
+        raise self._wrong(place, value, 'write the kind in quotes: "integer", "decimal(10,2)"')
 
     def _number(self, value: Any, place: str) -> Any:
         from leastnoise.exact.parameters import read_exact

@@ -6,7 +6,7 @@ import csv
 import json
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -57,6 +57,9 @@ def ask(
         str | None, _option("The column that says whose a row is; `row` protects single rows.", _DATA)
     ] = None,
     table: Annotated[str | None, _option("Which table, where the source has several.", _DATA)] = None,
+    column: Annotated[
+        Many, _option("What a column of a CSV holds: age=integer, pay=decimal(10,2); may be repeated.", _DATA)
+    ] = None,
     groups_per_unit: Annotated[int | None, _option("In at most so many groups does a unit count.", _DATA)] = None,
     rows_per_unit: Annotated[int | None, _option("With at most so many rows in each.", _DATA)] = None,
     config: Annotated[Path | None, _option("Instead of ./leastnoise.toml.", _DATA)] = None,
@@ -109,6 +112,7 @@ def ask(
     place = _source(source, settings, configuration)
     arguments = {
         **_fixed(settings, {"unit": unit, "table": table, "budget": budget}, configuration),
+        "columns": _kinds(settings, column or (), configuration),
         "groups_per_unit": _limit(groups_per_unit, 1 if settings is None else settings.groups_per_unit),
         "rows_per_unit": _limit(rows_per_unit, 1 if settings is None else settings.rows_per_unit),
         "ledger": ledger or configuration.ledger,
@@ -141,7 +145,7 @@ def _drawable(plot: Path) -> None:
     from importlib.util import find_spec
 
     from leastnoise.errors import MissingPackage
-    from leastnoise.release.drawing_style import read_picture_path
+    from leastnoise.release.plot_style import read_picture_path
 
     read_picture_path(plot)
     if find_spec("matplotlib") is None:
@@ -183,6 +187,21 @@ def _fixed(
             "whose privacy is protected is not said",
             fix="add --unit COLUMN, the column that says whose a row is, or --unit row if no two rows are one person's",
         )
+    return found
+
+
+def _kinds(settings: DatasetSettings | None, given: Sequence[str], configuration: Configuration) -> dict[str, str]:
+    """The kinds of columns; what the configuration fixes can't be changed by the way."""
+    from leastnoise.errors import BadParameter
+
+    found = {} if settings is None else dict(settings.columns)
+    for text in given:
+        name, sign, kind = text.rpartition("=")
+        if not sign or not name:
+            raise BadParameter("--column is a column and its kind", given=text, fix="write for example age=integer")
+        if found.setdefault(name, kind) != kind:
+            fixed = "is said twice" if settings is None else f"is fixed in {configuration.file}"
+            raise BadParameter(f"the kind of {name} {fixed}", given=text, fix=f"leave --column {text} out")
     return found
 
 

@@ -65,7 +65,9 @@ class Reading:
             raise UnknownColumn("there is no such column", given=name, fix=fix)
         column = self.columns[name]
         if numeric and not column.kind.numeric:
-            raise BadParameter(f"{name!r} holds no numbers", given=column.kind.value, fix="pass a numeric column")
+            raise BadParameter(
+                f"{name!r} holds no numbers", given=column.kind.value, fix=column.hint or "pass a numeric column"
+            )
         if column.kind is Kind.OTHER:
             raise BadParameter(f"{name!r} is of a type that can't be used", given=column.native, fix="pass another one")
         return column

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from glob import glob
-from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from leastnoise.data.csv_files import load_csv, read_header
+from leastnoise.data.declared import Declared, read_declared, reading_of
+from leastnoise.data.dialects import DUCKDB
+from leastnoise.data.frames import arrow_table, pyarrow_module
+from leastnoise.data.identity import Identity, database_identity, file_identity, frame_identity, table_parts
 from leastnoise.data.table import Table
-from leastnoise.errors import BadParameter, BadSource, MissingPackage
+from leastnoise.errors import BadParameter, BadSource
+
+if TYPE_CHECKING:
+    import duckdb
 
 __all__ = ["open_table"]
 
@@ -25,16 +31,21 @@ def open_table(
     source: Any,
     *,
     table: str | None = None,
+    columns: Declared = None,
     memory_limit: str | None = None,
     temp_directory: str | Path | None = None,
 ) -> Table:
-    """Open a private table where it lies.
+    r"""Open a private table where it lies.
 
     Args:
         source: A file or pattern (Parquet, CSV, Arrow), a folder of Parquet files, a DuckDB file with `table`,
             "postgresql://…" with `table`, a Spark DataFrame, a SparkSession with `table`, or a pandas, Polars or
             pyarrow table.
-        table: The table's name in a database, with its schema where needed: "sales", "shop.sales", '"a.b"."c"'.
+        table: The table's name in a database, with its schema where needed: "sales", "shop.sales", '"a.b"."c"'. For a
+            frame, what it is called.
+        columns: The kinds of columns that have none of their own, those of a CSV and of Python objects in pandas:
+            {"age": "integer", "pay": "decimal(10,2)", "born": "date"}. Without one such a column is text. Kinds are
+            text, integer, real, decimal(p,s), boolean, date and timestamp; a field that is no such value is missing.
         memory_limit: For the embedded engine, such as "8GB".
         temp_directory: For the embedded engine: where what exceeds the memory goes.
 
@@ -42,61 +53,141 @@ def open_table(
         BadSource: It can't be opened.
         BadParameter: Parameters that do not fit the source.
 
-    >>> import pyarrow
-    >>> with open_table(pyarrow.table({"city": ["Rome", "Oslo"], "age": [3, 5]})) as people:
-    ...     print(dict(people.columns))
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "people.csv"
+    ...     _ = file.write_text("city,age\nRome,36\nOslo,refused\n")
+    ...     with open_table(file, columns={"age": "integer"}) as people:
+    ...         print(dict(people.columns))
     {'city': <Kind.TEXT: 'text'>, 'age': <Kind.INTEGER: 'integer'>}
     """
     module = type(source).__module__.partition(".")[0]
     remote = module == "pyspark" or (isinstance(source, str) and source.startswith(("postgresql://", "postgres://")))
     if remote and (memory_limit is not None or temp_directory is not None):
         raise BadParameter("memory_limit and temp_directory are for the embedded engine", fix="leave them out")
-    if module == "pyspark":
-        return _spark(source, table)
     if remote:
-        from leastnoise.data.engines.postgres import PostgresTable
-
-        return PostgresTable(source, _parts(table))
+        _typed_already(columns)
+        return _spark(source, table) if module == "pyspark" else _postgres(source, table)
     limits = {"memory_limit": memory_limit, "temp_directory": temp_directory}
     if isinstance(source, str | Path):
-        return _file(Path(source).expanduser(), table, limits)
+        return _file(_at_home(source), table, columns, limits)
     if module in ("pandas", "polars", "pyarrow"):
-        return _frame(source, module, table, limits)
+        return _frame(source, module, table, columns, limits)
     raise BadSource("this is no table that can be opened", given=type(source).__name__, fix=_EXAMPLES)
 
 
-def _file(path: Path, table: str | None, limits: dict[str, Any]) -> Table:
-    from leastnoise.data.engines.embedded import EmbeddedTable, file_list
+def _at_home(source: str | Path) -> Path:
+    try:
+        return Path(source).expanduser()
+    except RuntimeError:
+        raise BadSource("there is no such home folder", given=str(source), fix="write the whole path") from None
 
+
+def _typed_already(columns: Declared) -> None:
+    if columns:
+        raise BadParameter(
+            "this source says itself what its columns hold",
+            given=f"columns={columns!r}",
+            fix="leave out columns=, or change the types where the table is made",
+        )
+
+
+def _file(path: Path, table: str | None, columns: Declared, limits: dict[str, Any]) -> Table:
     files = _matching(path)
     suffixes = {_suffix(file) for file in files}
     if len(suffixes) != 1 or "" in suffixes:
         raise BadSource("the files are of different or unknown kinds", given=str(path), fix=_EXAMPLES)
-    suffix, name = suffixes.pop(), path.stem if path.suffix else path.name
+    suffix = suffixes.pop()
+    if suffix not in _CSV:
+        _typed_already(columns)
     if suffix in _DATABASE:
-        parts = ["attached", *_parts(table)]
-        relation = ".".join(EmbeddedTable.dialect.quote(part) for part in parts)
-        return EmbeddedTable(f"{name}.{table}", relation=relation, database=files[0], **limits)
+        return _database(path, files, table, limits)
     if table is not None:
         raise BadParameter("a file holds one table", given=f"table={table!r}", fix="leave out table=")
-    if suffix in _ARROW:
-        return EmbeddedTable(name, frame=_arrow_files(files), **limits)
-    reader = "read_parquet" if suffix in _PARQUET else "read_csv"
-    # Types from all lines, not from a sample: else a later line could fail to parse, and a failure would tell of it.
-    options = "" if suffix in _PARQUET else ", sample_size = -1"
-    return EmbeddedTable(name, relation=f"{reader}({file_list(files)}{options})", files=files, **limits)
+    identity = file_identity(path, files, suffix)
+    if suffix in _CSV:
+        return _csv(files, identity, columns, limits)
+    return _typed_files(files, suffix, identity, limits)
+
+
+def _csv(files: list[Path], identity: Identity, columns: Declared, limits: dict[str, Any]) -> Table:
+    from leastnoise.data.engines.embedded import Attached, EmbeddedTable
+
+    delimiter, names = read_header(files)
+    kinds = read_declared(columns, names)
+
+    def attach(connection: duckdb.DuckDBPyConnection, folder: Path) -> Attached:
+        load_csv(connection, folder, files, delimiter, kinds)
+        return Attached(identity, sound=True)
+
+    undeclared = [name for name in names if name not in (columns or {})]
+    return EmbeddedTable(identity.name, attach, untyped=undeclared, **limits)
+
+
+def _typed_files(files: list[Path], suffix: str, identity: Identity, limits: dict[str, Any]) -> Table:
+    from leastnoise.data.engines.embedded import Attached, EmbeddedTable, path_list
+    from leastnoise.data.engines.tolerant import parquet_frame, parquet_options, readable
+
+    arrow = _arrow_files(files) if suffix in _ARROW else None
+
+    def attach(connection: duckdb.DuckDBPyConnection, _: Path) -> Attached:
+        frame = parquet_frame(files, connection) if arrow is None else arrow
+        if frame is not None:
+            connection.register("source", readable(frame))
+            return Attached(identity)
+        connection.execute(f"SET allowed_paths = {path_list(files)}")
+        relation = f"read_parquet({path_list(files)}{parquet_options(connection)})"
+        connection.execute(f"CREATE TEMP VIEW source AS FROM {relation}")
+        return Attached(identity, sound=True)
+
+    return EmbeddedTable(identity.name, attach, **limits)
+
+
+def _database(path: Path, files: list[Path], table: str | None, limits: dict[str, Any]) -> Table:
+    from leastnoise.data.engines.embedded import Attached, EmbeddedTable, path_literal
+
+    parts = _parts(table)
+    if len(files) != 1:
+        raise BadSource("this pattern stands for several databases", given=str(path), fix="name one of them")
+    former_places = dict.fromkeys(f"{place.stem}." for place in (path, files[0]))
+
+    def attach(connection: duckdb.DuckDBPyConnection, _: Path) -> Attached:
+        connection.execute(f"ATTACH {path_literal(files[0])} AS attached (READ_ONLY)")
+        relation = ".".join(map(DUCKDB.quote, ["attached", *parts]))
+        connection.execute(f"CREATE TEMP VIEW source AS FROM {relation}")
+        # How the catalog itself spells the name: capitals do not matter to DuckDB.
+        found = connection.execute(
+            "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'attached' "
+            "UNION SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = 'attached'"
+        ).fetchall()
+        wanted = ["main", *parts][-2:]
+        schema, name = next(pair for pair in found if _folded(pair) == _folded(wanted))
+        return Attached(database_identity(str(files[0]), schema, name, former_places, str(table)), sound=True)
+
+    return EmbeddedTable(f"{path}, table {table}", attach, **limits)
+
+
+def _folded(names: Sequence[str]) -> list[bytes]:
+    """Names as DuckDB compares them: only the letters A to Z have capitals."""
+    return [name.encode().lower() for name in names]
 
 
 def _matching(path: Path) -> list[Path]:
-    if path.is_dir():
-        found = sorted(file for file in path.rglob("*") if _suffix(file) in _PARQUET)
-    elif path.exists():
-        found = [path]
-    else:
-        found = sorted(Path(match) for match in glob(str(path), recursive=True))  # noqa: PTH207 - absolute patterns
+    """The files that a path stands for, without links: a file, the Parquet files of a folder, or a pattern."""
+    found: list[Path] = []
+    try:
+        if path.is_dir():
+            found = [file for file in path.rglob("*") if _suffix(file) in _PARQUET]
+        elif path.exists():
+            found = [path]
+        else:
+            found = [Path(match) for match in glob(str(path), recursive=True)]  # noqa: PTH207 - absolute patterns
+        found = sorted({file.resolve(strict=True) for file in found})
+    except (OSError, ValueError, RuntimeError):  # no rights, a loop of links, a name that can't be one
+        found = []
     if not found:
         raise BadSource("there is no such file", given=str(path), fix=_EXAMPLES)
-    return [file.resolve() for file in found]
+    return found
 
 
 def _suffix(path: Path) -> str:
@@ -104,7 +195,7 @@ def _suffix(path: Path) -> str:
 
 
 def _arrow_files(files: Sequence[Path]) -> object:
-    datasets, opened = _pyarrow("pyarrow.dataset"), None
+    datasets, opened = pyarrow_module("pyarrow.dataset"), None
     try:
         opened = datasets.dataset([str(file) for file in files], format="ipc")
     except (OSError, ValueError):
@@ -114,61 +205,55 @@ def _arrow_files(files: Sequence[Path]) -> object:
     return opened
 
 
-def _pyarrow(module: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError:
-        raise MissingPackage("pyarrow is not installed", fix="pip install 'leastnoise[frames]'") from None
+def _frame(source: Any, module: str, table: str | None, columns: Declared, limits: dict[str, Any]) -> Table:
+    from leastnoise.data.engines.embedded import Attached, EmbeddedTable
+    from leastnoise.data.engines.tolerant import readable
+
+    frame, objects = arrow_table(source, module)
+    if not objects or (isinstance(columns, Mapping) and columns.keys() & set(frame.column_names) - set(objects)):
+        _typed_already(columns)
+    kinds = read_declared(columns, objects)
+
+    def attach(connection: duckdb.DuckDBPyConnection, _: Path) -> Attached:
+        connection.register("frame", readable(frame))
+        read = [
+            f"{_readable(str(name), str(native), kinds)} AS {DUCKDB.quote(str(name))}"
+            for name, native, *_ in connection.execute("DESCRIBE frame").fetchall()
+        ]
+        connection.execute(f"CREATE TEMP VIEW source AS FROM frame SELECT {', '.join(read)}")
+        return Attached(frame_identity(table))
+
+    undeclared = [name for name in objects if name not in (columns or {})]
+    return EmbeddedTable(type(source).__name__, attach, untyped=undeclared, **limits)
 
 
-def _frame(source: Any, module: str, table: str | None, limits: dict[str, Any]) -> Table:
-    from leastnoise.data.engines.embedded import EmbeddedTable
-
-    frame = None
-    try:
-        frame = _arrow(source, module)
-    except (TypeError, ValueError, ArithmeticError):  # a column of mixed Python objects: the text would quote one
-        frame = None
-    if frame is None:
-        raise BadSource(
-            "the frame has a column that is not all of one kind, or is no frame",
-            given=type(source).__name__,
-            fix="give every column one type, such as frame['x'].astype('string'), and pass a whole frame",
-        )
-    return EmbeddedTable(table or "frame", frame=frame, **limits)
+def _readable(name: str, native: str, kinds: dict[str, str]) -> str:
+    """Times in nanoseconds with a zone, which few functions of DuckDB take, lose the nanoseconds."""
+    if native == "TIMESTAMPTZ_NS":
+        return f"CAST({DUCKDB.quote(name)} AS TIMESTAMPTZ)"
+    return reading_of(name, kinds.get(name, "text"))
 
 
-def _arrow(source: Any, module: str) -> object:
-    if module == "pandas":
-        return _pyarrow("pyarrow").Table.from_pandas(source, preserve_index=False)
-    if module == "polars":
-        collected = source.collect() if hasattr(source, "collect") else source
-        return collected.to_arrow()
-    return source
+def _postgres(source: str, table: str | None) -> Table:
+    from leastnoise.data.engines.postgres import PostgresTable
+
+    return PostgresTable(source, _parts(table))
 
 
 def _spark(source: Any, table: str | None) -> Table:
-    from leastnoise.data.engines.spark import SparkTable
+    from leastnoise.data.engines.spark import SparkTable, session_table
 
     if hasattr(source, "createDataFrame"):
         if table is None:
             raise BadParameter("a Spark session needs the name of a table", fix="pass table='shop.sales'")
-        frame = None
-        try:
-            frame = source.table(table)
-        except Exception:
-            frame = None
-        if frame is None:
-            raise BadSource("Spark has no such table", given=table, fix="see spark.catalog.listTables()")
-        return SparkTable(table, frame)
-    return SparkTable(table or "frame", source)
+        return SparkTable(*session_table(source, table))
+    return SparkTable(frame_identity(table), source)
 
 
 def _parts(table: str | None) -> list[str]:
-    """The parts of a dotted name; double quotes keep dots and other characters together."""
     if table is None:
         raise BadParameter("a database holds many tables", fix="pass table='sales' or table='shop.sales'")
-    part = r'(?:"(?:[^"]|"")+"|[^".]+)'
-    if not re.fullmatch(rf"{part}(?:\.{part})*", table):
+    parts = table_parts(table) if isinstance(table, str) else None
+    if parts is None:
         raise BadParameter("this is no table's name", given=table, fix="""write table='shop.sales' or '"a.b"."c"'""")
-    return [found[1:-1].replace('""', '"') if found.startswith('"') else found for found in re.findall(part, table)]
+    return parts

@@ -5,14 +5,17 @@ The answers here are exact and **not private**: they are for mechanisms, never f
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from types import MappingProxyType, TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +27,14 @@ from leastnoise.data.columns import Column, Kind
 from leastnoise.data.contribution import Contribution
 from leastnoise.data.dialects import Dialect, Secret
 from leastnoise.data.fragments import Fragment, select
+from leastnoise.data.identity import Identity
 from leastnoise.data.measures import Measure, SumOf
 from leastnoise.data.places import cells_of
 from leastnoise.data.reading import Reading, Rows
 from leastnoise.data.shapes import Shapes
 from leastnoise.data.thresholds import Thresholds
 from leastnoise.data.values import row_value, total_type
-from leastnoise.errors import BadParameter, EngineFailure, LeastNoiseError, UnsafeQuestion
+from leastnoise.errors import BadParameter, Closed, EngineFailure, ForeignProcess, LeastNoiseError, UnsafeQuestion
 from leastnoise.exact.parameters import read_rational
 from leastnoise.exact.sources import system_source
 
@@ -41,6 +45,7 @@ __all__ = ["Table", "TooLittleMemory", "engine_failure"]
 
 _OPTIONS_AT_ONCE = 200
 _ON_THE_AXES = "WHERE cell IS NOT NULL"
+_mode: ContextVar[Literal["ask", "check", "rehearse"]] = ContextVar("mode", default="ask")
 
 
 class TooLittleMemory(Exception):
@@ -56,18 +61,27 @@ class Table(ABC):
 
     Attributes:
         name: Public and stable: what a ledger calls the dataset.
+        identity: The name, where it tells this table from every other one; None for a frame that nobody named.
+        former_names: What version 0.1 called it, or may have called it.
         columns: The kind of each column.
+        hints: What to do about a column whose kind is not the one that is needed, for columns where there is something.
     """
 
     dialect: ClassVar[Dialect]
     smaller_parts: ClassVar[tuple[int, ...]] = ()  # into how many parts to cut the units where memory does not do
 
-    def __init__(self, name: str, columns: Iterable[Column], source: str) -> None:
-        self.name = name
-        self._reading = Reading(self.dialect, {column.name: column for column in columns}, source)
-        kinds = {column.name: column.kind for column in self._reading.columns.values()}
+    def __init__(self, identity: Identity, columns: Iterable[Column], source: str) -> None:
+        self.name = identity.name
+        self.identity = identity.name if identity.known else None
+        self.former_names = identity.former_names
+        self._process, self._closed = os.getpid(), False
+        known = {column.name: column for column in columns}
+        self._reading = Reading(self.dialect, known, source)
+        kinds = {column.name: column.kind for column in known.values()}
         self.columns: Mapping[str, Kind] = MappingProxyType(kinds)
-        self._canary = Canary(self.dialect, self._reading.columns)
+        hints = {column.name: column.hint for column in known.values() if column.hint}
+        self.hints: Mapping[str, str] = MappingProxyType(hints)
+        self._canary = Canary(self.dialect, known)
 
     def aggregate(
         self,
@@ -125,9 +139,49 @@ class Table(ABC):
             found += [sum(int(column[0]) for column in columns) for columns in zip(*answers, strict=True)]
         return np.array(found, dtype=np.int64)
 
-    @abstractmethod
+    def check(self, question: Callable[[], object]) -> None:
+        """Write the texts of a question without running them: what the schema refuses is refused here.
+
+        Args:
+            question: Asks this table, by any of its methods, in the same thread; it gets empty answers.
+        """
+        with _asked("check"):
+            question()
+
+    def rehearse(self, question: Callable[[], object]) -> None:
+        """Let an empty table with the same columns answer, in the same engine; no private row is read.
+
+        All texts of the question run on the made-up rows, too. What can be wrong with a question for public reasons is
+        wrong here. So whoever charges for a question rehearses it before, and an error that comes after a rehearsal is
+        never a refusal.
+
+        Args:
+            question: Asks this table, by any of its methods, in the same thread.
+        """
+        with _asked("rehearse"):
+            question()
+
+    def require_ready(self) -> None:
+        """See that the table can be asked at all; the engine is not touched.
+
+        Raises:
+            Closed: It was closed.
+            ForeignProcess: It was opened in another process, of which this one is a fork.
+        """
+        if self._closed:
+            raise Closed("the table was closed", given=self.name, fix="open it again, and ask inside its `with` block")
+        if os.getpid() != self._process:
+            raise ForeignProcess("the table was opened in another process", given=self.name, fix="open it in this one")
+
     def close(self) -> None:
-        """Let go of the engine; the table can't be used afterwards."""
+        """Let go of the engine; the table can't be used afterwards. A second time does nothing."""
+        closed, self._closed = self._closed, True
+        if not closed and os.getpid() == self._process:
+            self._release()
+
+    @abstractmethod
+    def _release(self) -> None:
+        """Let go of what the engine holds; called once, in the process that opened the table."""
 
     @abstractmethod
     def _execute(self, text: str, values: list[object]) -> Sequence[Sequence[Any]]:
@@ -155,12 +209,16 @@ class Table(ABC):
         What a unit adds depends on its own rows alone, so that the answers for the parts add up to the whole. All texts
         are rehearsed before the first of them reads private rows.
         """
+        self.require_ready()
         parts = (1,) if contribution.privacy_unit is None else (1, *self.smaller_parts)
         placed = select("*", rows.text, "located", rest) if rest else rows.text
 
         def query(number: int, count: int) -> Fragment:
             return shape(self._part(contribution, placed, number, count))
 
+        if _mode.get() == "check":
+            self.dialect.render(query(0, 1), self._reading.table)
+            return []
         self._rehearse([rows.every, query(0, 1), *(query(0, count) for count in parts[1:][-1:])])
         for count in parts:
             try:
@@ -206,7 +264,8 @@ class Table(ABC):
         return ""
 
     def _run(self, query: Fragment) -> Sequence[Sequence[Any]]:
-        text, values = self.dialect.render(query, self._reading.table)
+        rows = self._canary.empty if _mode.get() == "rehearse" else self._reading.table
+        text, values = self.dialect.render(query, rows)
         try:
             return self._execute(text, values)
         except (LeastNoiseError, TooLittleMemory):
@@ -284,6 +343,15 @@ class Table(ABC):
         shape = partial(self._shapes(contribution, secret).chosen_rows, cells=len(points))
         answers = self._answers(contribution, rows, _ON_THE_AXES, shape)
         return _dense([(found, counts) for found, counts in answers], (len(points),))
+
+
+@contextmanager
+def _asked(mode: Literal["check", "rehearse"]) -> Iterator[None]:
+    before = _mode.set(mode)
+    try:
+        yield
+    finally:
+        _mode.reset(before)
 
 
 def engine_failure() -> EngineFailure:

@@ -120,10 +120,8 @@ def require_secure(source: Source | None) -> Source:
     Traceback (most recent call last):
     leastnoise.errors.InsecureSource: a release needs unpredictable noise; given: SeededSource; leave out `source`
     """
-    if source is None:
-        return system_source
-    if type(source) is not SystemSource:  # a subclass could override the bits
+    if source is not None and type(source) is not SystemSource:  # a subclass could override the bits
         raise InsecureSource(
             "a release needs unpredictable noise", given=type(source).__name__, fix="leave out `source`"
         )
-    return source
+    return system_source  # and no other object of this class, whose methods could have been replaced

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from leastnoise.composition.account import Left, Limits
 from leastnoise.composition.cost import Cost
-from leastnoise.ledger.books import Books, Scope
+from leastnoise.ledger.books import Books
+from leastnoise.ledger.budgets import Scope
+from leastnoise.model.privacy import Privacy
 
 __all__ = ["Balance", "balances_at", "left_at"]
 
@@ -42,9 +44,9 @@ def balances_at(books: Books, now: int) -> list[Balance]:
     return found
 
 
-def left_at(books: Books, now: int, dataset: str, analyst: str, purpose: str) -> Left:
-    """What one more query may cost: the least that the budgets that bind it leave."""
-    each = [budget.account_at(now).left for budget in books.matching(dataset, analyst, purpose)]
+def left_at(books: Books, now: int, dataset: str, analyst: str, purpose: str, first: Privacy | None = None) -> Left:
+    """What one more query may cost: the least that the budgets that bind it leave, or the first one would leave."""
+    each = [budget.account_at(now).left for budget in books.matching(dataset, analyst, purpose, first)]
     return Left(
         min(left.epsilon for left in each),
         min(left.rho for left in each),

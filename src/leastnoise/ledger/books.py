@@ -10,64 +10,31 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from leastnoise.composition.account import Account, Limits
-from leastnoise.composition.cost import Cost, cost_of
-from leastnoise.errors import BudgetExceeded, LeastNoiseError, LedgerDamaged, RequestConflict, UncoveredDebit
-from leastnoise.exact.parameters import read_integer
-from leastnoise.ledger.chain import START, Head, Row, damaged, link, read_entry
-from leastnoise.ledger.record import Entry, canonical, read_cost, read_name, request_key, write_cost
-from leastnoise.model.events import event_from_dict
+from leastnoise.composition.cost import Cost
+from leastnoise.errors import (
+    BudgetChanged,
+    BudgetExceeded,
+    LeastNoiseError,
+    LedgerDamaged,
+    LedgerUnavailable,
+    RequestConflict,
+    UncoveredDebit,
+)
+from leastnoise.exact.parameters import read_exact
+from leastnoise.ledger.budgets import Budget, Scope, read_grant
+from leastnoise.ledger.chain import Chain, Head, Row, damaged, link, read_entry
+from leastnoise.ledger.failure import charge_at_most, raised, rest_of
+from leastnoise.ledger.opening import PrivacyUnit, read_unit_purpose
+from leastnoise.ledger.record import UNIT_PURPOSE, Entry, canonical, read_cost, read_name, read_purpose, request_key
+from leastnoise.ledger.stories import Stories
+from leastnoise.ledger.suspension import Suspensions
 from leastnoise.model.privacy import Privacy
 
-__all__ = ["Books", "Budget", "Scope", "StrictBooks"]
+__all__ = ["VERSION", "Books"]
 
-VERSION = 1
-_SPENDING = ("debit", "reserve")
-_STORY = {  # which entry of a request may follow which
-    (None, "debit"),
-    (None, "reserve"),
-    ("reserve", "commit"),
-    ("reserve", "cancel"),
-    ("debit", "answer"),
-    ("commit", "answer"),
-}
-
-
-@dataclass(frozen=True)
-class Scope:
-    """Whom a budget binds: a dataset, an analyst, a purpose, or any combination; None is everyone or everything."""
-
-    dataset: str | None = None
-    analyst: str | None = None
-    purpose: str | None = None
-
-    def __str__(self) -> str:
-        """The names that are set."""
-        names = (("dataset", self.dataset), ("analyst", self.analyst), ("purpose", self.purpose))
-        return ", ".join(f"{what} {name!r}" for what, name in names if name is not None)
-
-
-class Budget:
-    """A granted budget and what was spent of it in the current period."""
-
-    __slots__ = ("account", "period", "refresh", "scope", "start")
-
-    def __init__(self, scope: Scope, limits: Limits, start: int, refresh: int | None) -> None:
-        self.scope, self.start, self.refresh = scope, start, refresh
-        self.account, self.period = Account(limits), 0
-
-    def period_at(self, time: int) -> int:
-        """The number of the period that a time falls into; without a refresh there is only one."""
-        return 0 if self.refresh is None else (time - self.start) // self.refresh
-
-    def account_at(self, time: int) -> Account:
-        """The account that a debit at this time goes to: a fresh one where a new period has begun."""
-        if self.refresh is None or self.period_at(time) <= self.period:
-            return self.account
-        return Account(self.account.limits)
-
-    def enter(self, time: int, account: Account) -> None:
-        """Go on with the account that `account_at` gave; the ledger's time never goes back."""
-        self.period, self.account = max(self.period, self.period_at(time)), account
+VERSION = 2
+_FIRST_VERSION = {"grant", "reserve", "commit", "cancel", "debit", "answer", "version"}  # what format 1 may hold
+_FAILED_ONCE = {"failed": True}  # what format 1 recorded as the answer of a request that failed
 
 
 @dataclass(frozen=True)
@@ -79,46 +46,70 @@ class _Held:
 
 
 class Books:
-    """Budgets, reservations and the end of the chain, after the entries so far."""
+    """Budgets, units, the story of every request, suspensions, and the end of the chain, after the entries so far."""
 
     def __init__(self) -> None:
-        self.head, self.time, self.ledger = START, 0, ""
+        self.chain, self.time, self.ledger, self.version = Chain(), 0, "", 0
         self.budgets: dict[Scope, Budget] = {}
-        self.held: dict[str, _Held] = {}
+        self.units: dict[str, PrivacyUnit] = {}
+        self.stories, self.suspensions = Stories(), Suspensions()
+        self._held: dict[str, _Held] = {}
         self._matching: dict[tuple[str, str, str], list[Budget]] = {}
+        self._rules = {
+            "open": self._open,
+            "version": self._raise_version,
+            "grant": self._grant,
+            "dataset": self._fix_unit,
+            "clear": self._clear,
+        }
+        self._steps = {
+            "debit": self._spend,
+            "reserve": self._spend,
+            "commit": self._commit,
+            "cancel": self._cancel,
+            "fail": self._fail,
+        }
+
+    @property
+    def head(self) -> Head:
+        """How many entries there are, and the hash of the last."""
+        return self.chain.head
 
     def follow(self, rows: Iterable[Row]) -> None:
         """Take over stored entries.
 
         Raises:
             LedgerDamaged: An entry does not follow from the ones before it; its number is in the text.
+            LedgerUnavailable: They are in a later format.
         """
         for row in rows:
-            entry = read_entry(row, self.head)
+            entry = read_entry(row, self.chain.head)
             try:
-                self._check(row, entry)
+                self._check(row.seq, entry)
                 self.apply(entry)
-            except LedgerDamaged:
+            except (LedgerDamaged, LedgerUnavailable):
                 raise
             except LeastNoiseError as error:
                 raise damaged(row.seq, f"it could not have been accepted ({error.problem})") from None
-            except (KeyError, TypeError, AttributeError, ValueError):
+            except (KeyError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError):
                 raise damaged(row.seq, "a field is missing or not what it should be") from None
-            self.head = Head(row.seq, row.hash)
+            self.chain.add(row)
 
-    def append(self, kind: str, time: int, key: str | None, fields: Entry) -> Row:
+    def append(self, kind: str, time: int, fields: Entry) -> Row:
         """Accept a new entry and give its row to store.
 
         Raises:
             BudgetExceeded: A budget does not cover it.
             UncoveredDebit: The dataset has no budget.
+            DatasetSuspended: The dataset is suspended for the analyst.
             RequestConflict: It does not follow from the state of its request.
         """
-        entry = {"kind": kind, "seq": self.head.length + 1, "time": max(time, self.time), **fields}
+        seq = self.head.length + 1
+        entry = {"kind": kind, "seq": seq, "time": max(time, self.time), **fields}
         body = canonical(entry, "entry")
         self.apply(entry)
-        row = Row(self.head.length + 1, key, body, link(self.head.hash, body))
-        self.head = Head(row.seq, row.hash)
+        row = Row(seq, body, link(self.head.hash, body))
+        self.chain.add(row)
         return row
 
     def apply(self, entry: Entry) -> None:
@@ -128,22 +119,28 @@ class Books:
             raise RequestConflict("the ledger's time goes back", fix="restore the ledger")
         if (kind == "open") != (self.head.length == 0):
             raise RequestConflict("a ledger is opened once, by its first entry", fix="restore the ledger")
-        if kind in _SPENDING:
-            self._spend(entry, time)
-        elif kind in ("commit", "cancel"):
-            self._settle(entry, time)
-        elif kind == "grant":
-            self._grant(entry, time)
-        elif kind == "open":
-            if entry["version"] != VERSION:
-                raise RequestConflict("unknown version of the ledger", given=entry["version"], fix="update leastnoise")
-            self.ledger = read_name(entry["ledger"], "ledger")
-        elif kind != "answer":
+        if self.version == 1 and kind not in _FIRST_VERSION:
+            raise RequestConflict("unknown kind of entry in format 1", given=kind, fix="restore the ledger")
+        if kind != "answer" and not self.stories.whole:
+            raise RequestConflict("the rest of an answer is missing", fix="restore the ledger")
+        if kind in self._rules:
+            self._rules[kind](entry, time)
+        elif kind == "answer":
+            self._answer(entry)
+        elif kind in self._steps:
+            self._step(entry, kind, time)
+        else:
             raise RequestConflict("unknown kind of entry", given=kind, fix="restore the ledger")
         self.time = time
 
-    def matching(self, dataset: str, analyst: str, purpose: str) -> list[Budget]:
+    def matching(self, dataset: str, analyst: str, purpose: str, first: Privacy | None = None) -> list[Budget]:
         """The budgets that a debit must fit into.
+
+        Args:
+            dataset: On which dataset.
+            analyst: By whom.
+            purpose: What for.
+            first: The budget that the dataset is about to be granted, if it has none.
 
         Raises:
             UncoveredDebit: The dataset has no budget of its own.
@@ -154,6 +151,8 @@ class Books:
             scopes = [Scope(d, a, p) for d in (dataset, None) for a in (analyst, None) for p in (purpose, None)]
             found = [self.budgets[scope] for scope in scopes if scope in self.budgets]
             if Scope(dataset) not in self.budgets:
+                if first is not None:
+                    return [Budget(Scope(dataset), Limits(first), self.time, None), *found]
                 raise UncoveredDebit(
                     "the dataset has no budget, and what no budget covers is refused",
                     given=dataset,
@@ -162,106 +161,145 @@ class Books:
             self._matching[key] = found
         return found
 
-    def _check(self, row: Row, entry: Entry) -> None:
+    def admit(self, cost: Cost, budgets: list[Budget], time: int) -> list[Account]:
+        """The accounts that a cost is charged to, in all of which it fits.
+
+        Raises:
+            BudgetExceeded: In one of them it does not.
+        """
+        accounts = [budget.account_at(time) for budget in budgets]
+        pairs = [pair for pair in zip(budgets, accounts, strict=True) if not pair[1].admits(cost)]
+        if pairs:
+            budget, account = min(pairs, key=lambda pair: pair[1].left.epsilon)
+            raise BudgetExceeded(
+                f"the budget of {budget.scope} does not cover this query", given=str(cost), fix=account.advice(cost)
+            )
+        return accounts
+
+    def _check(self, seq: int, entry: Entry) -> None:
         """What only a full verification asks of an entry."""
 
+    # ------------------------------------------------------------------ entries of no request
+
+    def _open(self, entry: Entry, _: int) -> None:
+        _require_known(entry["version"])
+        self.ledger, self.version = read_name(entry["ledger"], "ledger"), entry["version"]
+
+    def _raise_version(self, entry: Entry, _: int) -> None:
+        _require_known(entry["version"])
+        if entry["version"] <= self.version:
+            raise RequestConflict("the version of the ledger goes back", fix="restore the ledger")
+        self.version = entry["version"]
+
     def _grant(self, entry: Entry, time: int) -> None:
-        scope = Scope(
-            *(None if entry[k] is None else read_name(entry[k], k) for k in ("dataset", "analyst", "purpose"))
-        )
+        granted = read_grant(entry, time)
+        scope = granted.scope
         if scope == Scope():
             raise RequestConflict("a budget must bind a dataset, an analyst or a purpose", fix="name one of them")
-        limits = Limits(Privacy(entry["epsilon"], entry["delta"]), entry["event_delta"])
-        refresh = None if entry["refresh"] is None else read_integer(entry["refresh"], "refresh", at_least=1)
+        if scope.purpose is not None and self.version > 1:
+            read_purpose(scope.purpose)
+        elif scope.purpose is not None and scope.dataset is not None and scope.purpose.startswith(UNIT_PURPOSE):
+            self.units.setdefault(scope.dataset, read_unit_purpose(scope.purpose))
+            return
         known = self.budgets.get(scope)
         if known is None:
-            self.budgets[scope] = Budget(scope, limits, time, refresh)
+            self.budgets[scope] = granted
         else:  # new limits, but what is spent stays spent
             known.enter(time, known.account_at(time))
-            known.start, known.refresh, known.period = time, refresh, 0
-            known.account.limits = limits
+            known.start, known.refresh, known.period = time, granted.refresh, 0
+            known.account.limits = granted.account.limits
         self._matching.clear()
 
-    def _spend(self, entry: Entry, time: int) -> None:
+    def _fix_unit(self, entry: Entry, _: int) -> None:
+        dataset, unit = read_name(entry["dataset"], "dataset"), PrivacyUnit(entry["unit"])
+        if dataset in self.units:
+            raise BudgetChanged("the privacy unit of a dataset never changes", given=dataset, fix="restore the ledger")
+        self.units[dataset] = unit
+
+    def _clear(self, entry: Entry, _: int) -> None:
+        self.suspensions.clear(read_name(entry["dataset"], "dataset"), read_name(entry["analyst"], "analyst"))
+
+    # ------------------------------------------------------------------ entries of a request
+
+    def _step(self, entry: Entry, kind: str, time: int) -> None:
+        key = request_key(entry["analyst"], entry["request"])
+        state = self.stories.after(key, "interrupt" if kind == "cancel" and entry.get("interrupted") else kind)
+        self._steps[kind](entry, time, key)
+        self.stories.go_on(key, self.head.length + 1, state)
+
+    def _answer(self, entry: Entry) -> None:
+        key = request_key(entry["analyst"], entry["request"])
+        state = self.stories.after(key, "answer")
+        if self.stories.answer(key, entry):
+            failed = self.version == 1 and entry["answer"] == _FAILED_ONCE
+            self.stories.go_on(key, self.head.length + 1, "failed" if failed else state)
+
+    def _spend(self, entry: Entry, time: int, key: str) -> None:
+        if self.version > 1:
+            read_purpose(entry["purpose"])
+        elif self.stories.get(key) is not None:
+            raise RequestConflict("format 1 keeps a cancelled id cancelled", fix="restore the ledger")
         cost = read_cost(entry["cost"])
+        self.suspensions.require_none(entry["dataset"], entry["analyst"])
         budgets = self.matching(entry["dataset"], entry["analyst"], entry["purpose"])
-        accounts = [budget.account_at(time) for budget in budgets]
-        for account in accounts:
-            if not account.admits(cost):
-                raise self._refusal(cost, budgets, accounts)
-        for budget, account in zip(budgets, accounts, strict=True):
+        accounts = self.admit(cost, budgets, time)
+        self._charge(time, budgets, accounts, [cost] * len(budgets))
+        if entry["kind"] == "reserve":
+            self._held[key] = _Held(entry, tuple(zip(budgets, accounts, strict=True)))
+
+    def _charge(self, time: int, budgets: list[Budget], accounts: list[Account], costs: list[Cost]) -> None:
+        for budget, account, cost in zip(budgets, accounts, costs, strict=True):
             account.add(cost)
             if account is not budget.account:
                 budget.enter(time, account)
-        if entry["kind"] == "reserve":
-            held = _Held(entry, tuple(zip(budgets, accounts, strict=True)))
-            self.held[request_key(entry["analyst"], entry["request"])] = held
 
-    def _refusal(self, cost: Cost, budgets: list[Budget], accounts: list[Account]) -> BudgetExceeded:
-        pairs = [pair for pair in zip(budgets, accounts, strict=True) if not pair[1].admits(cost)]
-        budget, account = min(pairs, key=lambda pair: pair[1].left.epsilon)
-        return BudgetExceeded(
-            f"the budget of {budget.scope} does not cover this query", given=str(cost), fix=account.advice(cost)
-        )
+    def _commit(self, entry: Entry, time: int, key: str) -> None:
+        held = self._held[key]
+        budgets = self.matching(held.entry["dataset"], held.entry["analyst"], held.entry["purpose"])
+        now = [(id(budget), id(budget.account_at(time))) for budget in budgets]
+        if now != [(id(budget), id(account)) for budget, account in held.charged]:
+            raise RequestConflict(
+                "the reservation was charged to other budgets, or to an earlier period, than would be charged now",
+                given=entry["request"],
+                fix="cancel it and reserve it again",
+            )
+        del self._held[key]
 
-    def _settle(self, entry: Entry, time: int) -> None:
-        key = request_key(entry["analyst"], entry["request"])
-        held = self.held.get(key)
-        if held is None:
-            raise RequestConflict("there is no reservation under this id", given=entry["request"], fix="reserve first")
-        if entry["kind"] == "cancel":
+    def _cancel(self, entry: Entry, time: int, key: str) -> None:
+        held = self._held.get(key)
+        if entry.get("interrupted"):
+            dataset = read_name(entry["dataset"], "dataset")
+            if held is not None and held.entry["dataset"] != dataset:
+                raise RequestConflict("it names another dataset than its reservation", fix="restore the ledger")
+            self.suspensions.count(dataset, entry["analyst"], time, interruptions=1)
+        if held is not None:
+            del self._held[key]
             for _, account in held.charged:  # one of a period that is over no longer counts anywhere
                 account.take_back(read_cost(held.entry["cost"]))
-        else:
-            budgets = self.matching(held.entry["dataset"], held.entry["analyst"], held.entry["purpose"])
-            now = [(id(budget), id(budget.account_at(time))) for budget in budgets]
-            if now != [(id(budget), id(account)) for budget, account in held.charged]:
-                raise RequestConflict(
-                    "the reservation was charged to other budgets, or to an earlier period, than would be charged now",
-                    given=entry["request"],
-                    fix="cancel it and reserve again under a new id",
-                )
-        del self.held[key]
+
+    def _fail(self, entry: Entry, time: int, key: str) -> None:
+        story, cost = self.stories.get(key), read_cost(entry["cost"])
+        due = raised(cost, read_exact(entry["floor"], "floor"))
+        budgets = self.matching(entry["dataset"], entry["analyst"], entry["purpose"])
+        held = self._held.pop(key, None)
+        for budget in budgets:
+            account = budget.account_at(time)
+            if held is not None:  # charged to the budgets that it was reserved in, and to no other
+                paid = cost if any(account is each for _, each in held.charged) else None
+            else:
+                paid = {"committed": cost, "answered": cost, "failed": due}.get(story.state if story else "")
+            charge_at_most(account, due if paid is None else rest_of(due, paid))
+            if account is not budget.account:
+                budget.enter(time, account)
+        self.suspensions.count(entry["dataset"], entry["analyst"], time, failures=1)
 
 
-class StrictBooks(Books):
-    """Books that also re-check what the quick way takes for granted: prices, and each request's story."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.states: dict[str, str] = {}
-        self._fair: set[object] = set()
-
-    def _check(self, row: Row, entry: Entry) -> None:
-        kind = entry.get("kind")
-        if kind in ("open", "grant"):
-            if row.request is not None:
-                raise damaged(row.seq, "it belongs to no request, but is filed under one")
-            return
-        key = request_key(entry.get("analyst"), entry.get("request"))
-        if row.request != key:
-            raise damaged(row.seq, "it is filed under another request")
-        before = self.states.get(key)
-        if (before, kind) not in _STORY:
-            raise damaged(row.seq, f"{kind!r} can't follow {before!r}")
-        self.states[key] = str(kind)
-        if kind in _SPENDING:
-            self._check_price(row.seq, entry)
-
-    def _check_price(self, seq: int, entry: Entry) -> None:
-        event, cost = entry["event"], entry["cost"]
-        try:
-            pair: object = (*event.items(), *cost)  # most events repeat
-            known = pair in self._fair
-        except TypeError:  # nested
-            pair = repr((event, cost))
-            known = pair in self._fair
-        if known:
-            return
-        try:
-            price = cost_of(event_from_dict(event))
-        except (LeastNoiseError, RecursionError):
-            raise damaged(seq, "its event has no price") from None
-        if write_cost(price) != cost:
-            raise damaged(seq, "its price is not that of its event")
-        self._fair.add(pair)
+def _require_known(version: object) -> None:
+    if type(version) is not int or version < 1:
+        raise RequestConflict("a version is a number from one on", fix="restore the ledger")
+    if version > VERSION:
+        raise LedgerUnavailable(
+            "the ledger was written by a later version of leastnoise",
+            given=f"format {version}",
+            fix="update leastnoise",
+        )

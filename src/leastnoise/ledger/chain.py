@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from leastnoise.errors import LedgerDamaged
 from leastnoise.ledger.record import Entry
 
-__all__ = ["START", "Head", "Row", "damaged", "link", "read_entry"]
+__all__ = ["START", "Chain", "Head", "Row", "damaged", "link", "read_entry"]
 
 
 class Head(NamedTuple):
@@ -24,16 +25,49 @@ class Head(NamedTuple):
 
 
 class Row(NamedTuple):
-    """An entry as it is stored: its number, the request it belongs to, its text and its hash."""
+    """An entry as it is stored: its number, its text and its hash."""
 
     seq: int
-    request: str | None
     body: str
     hash: str
 
 
 _DECODER = json.JSONDecoder()
+_SIZE = 32
 START = Head(0, "0" * 64)
+
+
+class Chain:
+    """The hashes of all entries so far, by which an entry that is read again is proven: 32 bytes each."""
+
+    __slots__ = ("_hashes", "head")
+
+    def __init__(self) -> None:
+        self.head, self._hashes = START, bytearray(_SIZE)
+
+    def add(self, row: Row) -> None:
+        """Go on to an entry that follows the head."""
+        self.head = Head(row.seq, row.hash)
+        self._hashes += bytes.fromhex(row.hash)
+
+    def hash_at(self, seq: int) -> str | None:
+        """The hash of an entry; None where there is none of this number."""
+        found = self._hashes[_SIZE * seq : _SIZE * (seq + 1)] if seq >= 0 else b""
+        return found.hex() if found else None
+
+    def prove(self, rows: Iterable[Row], first: int, last: int) -> list[Entry]:
+        """The entries `first` to `last`, read again.
+
+        Raises:
+            LedgerDamaged: They are no longer what they were when the chain was followed.
+        """
+        found, before = [], Head(first - 1, self.hash_at(first - 1) or "")
+        for row in rows:
+            found.append(read_entry(row, before))
+            before = Head(row.seq, row.hash)
+        if before != (last, self.hash_at(last)):
+            raise damaged(last, "it was there before and is no longer, or was edited meanwhile")
+        return found
 
 
 def link(previous: str, body: str) -> str:
@@ -54,7 +88,7 @@ def read_entry(row: Row, head: Head) -> Entry:
     seq, body = row.seq, row.body
     if seq != head.length + 1:
         raise damaged(head.length + 1, "it is missing")
-    if hashlib.sha256((head.hash + body).encode()).hexdigest() != row.hash:
+    if type(body) is not str or hashlib.sha256((head.hash + body).encode()).hexdigest() != row.hash:
         raise damaged(seq, "its text and its hash do not belong together, or the entry before it was replaced")
     try:
         entry, end = _DECODER.raw_decode(body)

@@ -24,6 +24,10 @@ _COLUMNS = (
     "delta",
     "rho",
     "event",
+    "floor",
+    "unit",
+    "interrupted",
+    "part",
     "answer",
     "hash",
 )
@@ -36,13 +40,18 @@ def export_json(rows: Iterable[Row], out: TextIO) -> None:
 
 
 def export_csv(rows: Iterable[Row], out: TextIO) -> None:
-    """One line per entry. A spreadsheet never takes a name for a formula: such cells begin with an apostrophe."""
+    """One line per entry, and for a long answer one for each part of its text.
+
+    A spreadsheet never takes a name for a formula: such cells begin with an apostrophe.
+    """
     writer = csv.writer(out)
     writer.writerow(_COLUMNS)
     for row in rows:
         entry = json.loads(row.body)
         if "cost" in entry:
             entry["epsilon"], entry["delta"], entry["rho"] = entry["cost"]
+        if "parts" in entry:
+            entry["part"], entry["answer"] = f"{entry['part']} of {entry['parts']}", entry["text"]
         entry["time"] = datetime.fromtimestamp(entry["time"], UTC).isoformat()
         entry["hash"] = row.hash
         writer.writerow(_cell(entry.get(column)) for column in _COLUMNS)

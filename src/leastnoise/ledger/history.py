@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from leastnoise.ledger.books import Books, Budget, Scope
+from leastnoise.ledger.books import Books
+from leastnoise.ledger.budgets import Budget, Scope
 
 if TYPE_CHECKING:
     from leastnoise.ledger.ledger import Ledger

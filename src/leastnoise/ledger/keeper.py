@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from leastnoise.errors import LeastNoiseError
-from leastnoise.ledger.books import Books
+from leastnoise.errors import LeastNoiseError, LedgerDamaged
+from leastnoise.ledger.books import VERSION, Books
 from leastnoise.ledger.chain import START, Head, damaged
 from leastnoise.ledger.group_commit import GroupCommit, Ticket
 from leastnoise.ledger.record import Entry
@@ -30,13 +30,24 @@ class Writing:
     """What an operation may do within a transaction that holds the write lock, with the books up to date."""
 
     def __init__(self, session: Session, books: Books, time: int) -> None:
-        self.session, self._books, self._time = session, books, time
+        self._session, self.books, self._time = session, books, time
 
-    def append(self, kind: str, key: str | None, fields: Entry) -> None:
+    @property
+    def time(self) -> int:
+        """The time of the next entry: never before that of the last."""
+        return max(self._time, self.books.time)
+
+    def append(self, kind: str, fields: Entry) -> None:
         """Accept an entry by the rules of the books, and store it."""
-        if kind != "open" and not self._books.ledger:
-            raise damaged(1, "it is missing")
-        self.session.append(self._books.append(kind, self._time, key, fields))
+        self._session.append(self.books.append(kind, self._time, fields))
+
+    def entries(self, first: int, last: int) -> list[Entry]:
+        """Entries read again and proven by the chain.
+
+        Raises:
+            LedgerDamaged: They are not what they were.
+        """
+        return self.books.chain.prove(self._session.entries(first, last), first, last)
 
 
 class Keeper:
@@ -68,8 +79,6 @@ class Keeper:
         self._after_fork()
         with self._lock, self.store.transaction(write=False) as session:
             self._catch_up(session)
-            if not self._books.ledger:
-                raise damaged(1, "it is missing")
             yield self._books, session
 
     def close(self) -> None:
@@ -94,19 +103,26 @@ class Keeper:
             try:
                 with self.store.transaction(write=True) as session:
                     self._catch_up(session)
+                    known = self._confirmed_witness()
                     writing = Writing(session, self._books, int(self._clock()))
+                    if self._books.version != VERSION:  # older programs refuse the ledger from here on
+                        writing.append("version", {"version": VERSION})
                     for ticket in batch:
+                        before = self._books.head
                         try:
                             ticket.result = ticket.operation(writing)
-                        except LeastNoiseError as error:  # refused, and nothing of it was appended
-                            ticket.error = error
+                        except LedgerDamaged:
+                            raise
+                        except LeastNoiseError as error:
+                            if self._books.head != before:
+                                raise
+                            ticket.error = error  # refused, and nothing of it was appended
             except BaseException:
                 self._books = Books()  # it may or may not be on the disk: everything is read again
                 raise
             self._seen = self._books.head
-            if self._witness_file is not None:
-                witness = Witness(self._books.ledger, self._seen.length, self._seen.hash)
-                self._witness_file.advance(witness, create=self._seen.length == 1)
+            if self._witness_file is not None and known != self._seen.length:
+                self._witness_file.advance(Witness(self._books.ledger, self._seen.length, self._seen.hash))
 
     def _catch_up(self, session: Session) -> None:
         """Take over what other processes have appended; whatever was seen before must still be there."""
@@ -117,4 +133,21 @@ class Keeper:
             if last is None or Head(last.seq, last.hash) != self._seen:
                 raise damaged(self._seen.length, "it was there before and is no longer: an old copy was put back")
         books.follow(rows if books.head == self._seen else session.entries(1))
+        if not books.ledger:
+            raise LedgerDamaged(
+                "the ledger has no entries: its creation was interrupted, or they were removed",
+                given=self.store.name,
+                fix="if there is no witness of it, nothing was ever spent: remove it and create it again; "
+                "otherwise restore the newest copy",
+            )
+        if not books.stories.whole:
+            raise damaged(books.head.length + 1, "the rest of an answer is missing")
         self._books, self._seen = books, books.head
+
+    def _confirmed_witness(self) -> int | None:
+        """How far the witness is; under the write lock nothing it has seen may be missing."""
+        if self._witness_file is None:
+            return None
+        witness, books = self._witness_file.read(), self._books
+        witness.confirm(books.ledger, books.head.length, books.chain.hash_at(witness.count))
+        return witness.count

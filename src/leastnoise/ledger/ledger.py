@@ -13,21 +13,26 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from leastnoise.composition.account import Left, Limits
+from leastnoise.composition.account import Left
+from leastnoise.composition.cost import cost_of
 from leastnoise.errors import LedgerUnavailable
-from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.exact.parameters import NumberLike, read_exact
 from leastnoise.exact.sources import system_source
 from leastnoise.ledger.balance import Balance, balances_at, left_at
-from leastnoise.ledger.books import VERSION
+from leastnoise.ledger.books import VERSION, Books
+from leastnoise.ledger.budgets import Scope, write_grant
 from leastnoise.ledger.chain import Row
 from leastnoise.ledger.display import html_ledger
-from leastnoise.ledger.keeper import Keeper
+from leastnoise.ledger.keeper import Keeper, Writing
+from leastnoise.ledger.opening import Opening, PrivacyUnit
 from leastnoise.ledger.record import Entry, Json, Request, canonical, read_name
 from leastnoise.ledger.sqlite import SqliteStore
-from leastnoise.ledger.steps import Receipt, advance
+from leastnoise.ledger.steps import Receipt, advance, answer_entries, require_agreement
 from leastnoise.ledger.store import Store
+from leastnoise.ledger.suspension import Suspension
 from leastnoise.ledger.verification import Verification, verify_entries
-from leastnoise.ledger.witness import Witness, read_witness, write_witness
+from leastnoise.ledger.witness import Witness, begin_witness, read_witness, write_witness
+from leastnoise.model.events import Pure
 from leastnoise.model.privacy import Privacy
 
 __all__ = ["Ledger"]
@@ -67,18 +72,19 @@ class Ledger:
         (None, None)
         """
         store, path = _store_at(place, witness)
-        fields = {"ledger": f"{system_source.bits(128):032x}", "version": VERSION}
         if path is not None and path.exists() and not store.exists():
             raise LedgerUnavailable(
                 "the witness of an earlier ledger lies here, and a new ledger would forget what that one spent",
                 given=str(path),
                 fix="restore that ledger, or move its witness away if it is really over",
             )
+        name = f"{system_source.bits(128):032x}"
+        first = Books().append("open", int(clock()), {"ledger": name, "version": VERSION})
         with _closing_if_refused(store):
-            store.create()
-            keeper = Keeper(store, path, clock)
-            keeper.write(lambda writing: writing.append("open", None, fields))
-        return cls(keeper)
+            store.create(first)
+            if path is not None:  # a ledger with this entry alone needs none: `open` then makes it
+                begin_witness(path, Witness(name, 1, first.hash))
+        return cls(Keeper(store, path, clock))
 
     @classmethod
     def open(
@@ -103,15 +109,15 @@ class Ledger:
         """
         store, path = _store_at(place, witness)
         keeper = Keeper(store, path, clock)
-        known = None
-        if path is not None and not renew_witness and store.exists():
-            known = read_witness(path)  # before the entries, which only grow
-        with _closing_if_refused(store), keeper.read() as (books, session):
-            if known is not None:
-                there = next(iter(session.entries(max(known.count, 1))), None)
-                known.confirm(books.ledger, books.head.length, None if there is None else there.hash)
-            elif path is not None:
-                write_witness(path, Witness(books.ledger, books.head.length, books.head.hash))
+        with _closing_if_refused(store):
+            if path is not None and store.exists():
+                _settle_witness(keeper, path, renew_witness)
+                known = read_witness(path)  # before the entries, which only grow
+                with keeper.read() as (books, _):
+                    known.confirm(books.ledger, books.head.length, books.chain.hash_at(known.count))
+            else:
+                with keeper.read():
+                    pass
         return cls(keeper)
 
     def grant(
@@ -135,16 +141,8 @@ class Ledger:
             refresh: The length of a period in seconds; None for a budget that never comes back.
             event_delta: The part of δ for the queries' own δ; half where nothing is said.
         """
-        fields: Entry = {
-            "dataset": None if dataset is None else read_name(dataset, "dataset"),
-            "analyst": None if analyst is None else read_name(analyst, "analyst"),
-            "purpose": None if purpose is None else read_name(purpose, "purpose"),
-            "epsilon": str(budget.epsilon),
-            "delta": str(budget.delta),
-            "event_delta": str(Limits(budget, event_delta).event_delta),
-            "refresh": None if refresh is None else read_integer(refresh, "refresh", at_least=1),
-        }
-        self._keeper.write(lambda writing: writing.append("grant", None, fields))
+        fields = write_grant(budget, Scope(dataset, analyst, purpose), refresh, event_delta)
+        self._keeper.write(lambda writing: writing.append("grant", fields))
 
     def release(self, request: Request, draw: Callable[[], Json]) -> Any:
         """Debit, then draw, then record, then answer; a request that was answered before gets that answer.
@@ -162,40 +160,120 @@ class Ledger:
 
     def debit(self, request: Request) -> Receipt:
         """Charge a request for good, or find that it was charged before."""
-        return self._keeper.write(lambda writing: advance(writing, request, "debit", {}))
+        return self._keeper.write(lambda writing: advance(writing, request, "debit"))
 
-    def reserve(self, request: Request) -> Receipt:
-        """Hold the price of a request; it counts as spent until `commit` or `cancel`."""
-        return self._keeper.write(lambda writing: advance(writing, request, "reserve", {}))
+    def reserve(self, request: Request, opening: Opening | None = None) -> Receipt:
+        """Hold the price of a request; it counts as spent until `commit`, `cancel` or `fail`.
+
+        Args:
+            request: The question and its price. One that was cancelled may be reserved again.
+            opening: The budget and privacy unit to fix where the dataset has none. They are written together with the
+                reservation, and only if it is admitted.
+
+        Raises:
+            BudgetExceeded: A budget does not cover it; nothing was written.
+            BudgetChanged: The dataset has another budget or unit than `opening` says.
+            DatasetSuspended: Failures or interruptions wait for whoever keeps the ledger; see `clear`.
+        """
+        return self._keeper.write(lambda writing: advance(writing, request, "reserve", opening=opening))
 
     def commit(self, request: Request) -> Receipt:
-        """Turn a reservation into a debit. From here on the private data may be looked at."""
-        return self._keeper.write(lambda writing: advance(writing, request, "commit", {}))
+        """Turn a reservation into a debit: it is not given back any more."""
+        return self._keeper.write(lambda writing: advance(writing, request, "commit"))
 
-    def cancel(self, request: Request) -> Receipt:
-        """Give a reservation back. Only before `commit`: what may have been looked at is never free again."""
-        return self._keeper.write(lambda writing: advance(writing, request, "cancel", {}))
+    def cancel(self, request: Request, interrupted: bool = False) -> Receipt:
+        """Give a reservation back. Only before `commit`: what is committed is never free again.
+
+        Args:
+            request: Whose price to give back.
+            interrupted: The data may have been looked at. The interruption is counted, in whatever state the request
+                is, and `INTERRUPTIONS` of them since the last `clear` suspend the dataset for the analyst.
+        """
+        if not interrupted:
+            return self._keeper.write(lambda writing: advance(writing, request, "cancel"))
+        more: Entry = {"dataset": request.dataset, "interrupted": True}
+        return self._keeper.write(lambda writing: advance(writing, request, "interrupt", [more]))
+
+    def fail(self, request: Request, floor: NumberLike) -> Receipt:
+        """End a request whose reading or drawing failed, and suspend the dataset for its analyst until `clear`.
+
+        Args:
+            request: It is charged its price for good.
+            floor: An ε. At least so much is charged; where less is left, what is left.
+        """
+        read = read_exact(floor, "floor")
+        cost_of(Pure(read))
+        return self._keeper.write(lambda writing: advance(writing, request, "fail", [{"floor": str(read)}]))
+
+    def clear(self, dataset: str, analyst: str) -> Suspension | None:
+        """Begin to count failures and interruptions anew, for whoever keeps the ledger and has looked into them.
+
+        Returns:
+            What was counted; None for nothing, and then nothing is written.
+        """
+        fields = {"dataset": read_name(dataset, "dataset"), "analyst": read_name(analyst, "analyst")}
+
+        def clear(writing: Writing) -> Suspension | None:
+            found = writing.books.suspensions.get(dataset, analyst)
+            if found is not None:
+                writing.append("clear", fields)
+            return found
+
+        return self._keeper.write(clear)
 
     def record(self, request: Request, answer: Json) -> Any:
         """Store the released value and return it; if one was stored before, that one is returned and this one dropped.
 
         Args:
             request: A request that was debited.
-            answer: The value that the mechanism released, as plain JSON. It is what the analyst sees anyway; nothing
-                else about the data belongs here.
+            answer: The value that the mechanism released, as plain JSON of any length. It is what the analyst sees
+                anyway; nothing else about the data belongs here.
         """
-        canonical(answer, "answer")
-        return self._keeper.write(lambda writing: advance(writing, request, "answer", {"answer": answer})).answer
+        entries = answer_entries(answer, canonical(answer, "answer"))
+        return self._keeper.write(lambda writing: advance(writing, request, "answer", entries, answer)).answer
+
+    def budget_of(self, dataset: str) -> Privacy | None:
+        """The budget that was granted to a dataset as a whole; None where none was."""
+        with self._keeper.read() as (books, _):
+            found = books.budgets.get(Scope(dataset))
+            return None if found is None else found.account.limits.budget
+
+    def privacy_unit(self, dataset: str) -> PrivacyUnit | None:
+        """Whom the budget of a dataset protects; None where no request has fixed it yet."""
+        with self._keeper.read() as (books, _):
+            return books.units.get(dataset)
+
+    def suspensions(self) -> list[Suspension]:
+        """Failures and interruptions since the last clearing; those that `holds` suspend a dataset for an analyst."""
+        with self._keeper.read() as (books, _):
+            return books.suspensions.all()
 
     def balances(self) -> list[Balance]:
         """Every budget with what is spent and left, as of now."""
         with self._keeper.read() as (books, _):
             return balances_at(books, self._keeper.now(books))
 
-    def left(self, dataset: str, analyst: str, purpose: str = "any") -> Left:
-        """What one more query may cost: the least that the budgets that bind it leave."""
+    def left(self, dataset: str, analyst: str, purpose: str = "any", opening: Opening | None = None) -> Left:
+        """What one more query may cost: the least that the budgets that bind it leave.
+
+        Args:
+            dataset: On which dataset.
+            analyst: By whom.
+            purpose: What for.
+            opening: What the first request would fix, where the dataset has no budget yet.
+        """
+        first = None if opening is None else opening.budget
         with self._keeper.read() as (books, _):
-            return left_at(books, self._keeper.now(books), dataset, analyst, purpose)
+            return left_at(books, self._keeper.now(books), dataset, analyst, purpose, first)
+
+    def check_opening(self, dataset: str, opening: Opening) -> None:
+        """Go on only where `reserve` could go on with this opening. Nothing is written.
+
+        Raises:
+            BudgetChanged: The dataset has another budget or privacy unit.
+        """
+        with self._keeper.read() as (books, _):
+            require_agreement(books, dataset, opening)
 
     def verify(self, witness: Witness | None = None) -> Verification:
         """Re-check everything from the first entry on, trusting nothing that this process knows.
@@ -246,6 +324,18 @@ class Ledger:
 
     def _repr_html_(self) -> str:
         return html_ledger(repr(self), self.balances)
+
+
+def _settle_witness(keeper: Keeper, path: Path, renew: bool) -> None:
+    """Make the witness of a ledger whose creation was cut off before it had one: nothing was granted or spent yet."""
+    if not renew and path.exists():
+        return
+    with keeper.read() as (books, _):
+        witness = Witness(books.ledger, books.head.length, books.head.hash)
+    if renew:
+        write_witness(path, witness)
+    elif witness.count == 1:
+        begin_witness(path, witness)
 
 
 @contextmanager

@@ -8,13 +8,14 @@ remove an entry. The engine's own rights are for its administrator to restrict; 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import LeastNoiseError, LedgerDamaged, LedgerMissing, LedgerUnavailable, MissingPackage
 from leastnoise.ledger.chain import Row
 from leastnoise.ledger.record import read_name
+from leastnoise.ledger.store import NOTICE_SECONDS, WAIT_SECONDS, held_by_another, say_waiting
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -26,25 +27,25 @@ CREATE TABLE IF NOT EXISTS leastnoise_ledgers (name text PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS leastnoise_entries (
     ledger text NOT NULL REFERENCES leastnoise_ledgers (name),
     seq bigint NOT NULL,
-    request text,
     body text NOT NULL,
     hash text NOT NULL,
     PRIMARY KEY (ledger, seq)
 );
-CREATE INDEX IF NOT EXISTS leastnoise_entries_of_request ON leastnoise_entries (ledger, request, seq)
-    WHERE request IS NOT NULL;
 CREATE OR REPLACE FUNCTION leastnoise_entries_stay() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN RAISE EXCEPTION 'entries never change and are never removed'; END $$;
 CREATE OR REPLACE TRIGGER leastnoise_entries_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON leastnoise_entries
     FOR EACH STATEMENT EXECUTE FUNCTION leastnoise_entries_stay();
 """
+_LAST = 2**63 - 1
+_INSERT = "INSERT INTO leastnoise_entries (ledger, seq, body, hash) VALUES (%s, %s, %s, %s)"
 _LOOK = "SELECT name FROM leastnoise_ledgers WHERE name = %s"
 _LOCK = "SELECT name FROM leastnoise_ledgers WHERE name = %s FOR UPDATE"
-_SESSION = """
+_SESSION = f"""
 SET synchronous_commit TO on;
-SET lock_timeout TO '60s';
+SET lock_timeout TO '{NOTICE_SECONDS:g}s';
 SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
 """
+_PATIENTLY = f"SET LOCAL lock_timeout TO '{WAIT_SECONDS:g}s'"
 _SCHEMA_LOCK = 0x4C4E4C47  # two first users at once must not both create the tables
 
 
@@ -54,10 +55,11 @@ class PostgresStore:
     Args:
         address: "postgresql://user:password@host/database", or what else libpq understands. It is never shown.
         ledger: The name of the ledger, where a database holds several.
+        waiting: Called once when another process holds the write lock for longer; says so on standard error.
     """
 
-    def __init__(self, address: str, ledger: str = "ledger") -> None:
-        self._address, self._ledger = address, read_name(ledger, "ledger")
+    def __init__(self, address: str, ledger: str = "ledger", waiting: Callable[[str], None] = say_waiting) -> None:
+        self._address, self._ledger, self._waiting = address, read_name(ledger, "ledger"), waiting
         self._connection: Connection[Any] | None = None
         self._process = os.getpid()
 
@@ -74,11 +76,12 @@ class PostgresStore:
         except LedgerMissing:
             return False
 
-    def create(self) -> None:
-        """Make the tables if need be, and the ledger's row."""
+    def create(self, first: Row) -> None:
+        """See `Store.create`: the tables if need be, the ledger's row and its first entry, in one transaction."""
         with self._translated():
             connection = self._connect()
             with connection.transaction():
+                connection.execute(_PATIENTLY)
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (_SCHEMA_LOCK,))
                 connection.execute(_SCHEMA)
                 made = connection.execute(
@@ -90,16 +93,37 @@ class PostgresStore:
                         given=self._ledger,
                         fix="open it, or choose another name",
                     )
+                connection.execute(_INSERT, (self._ledger, *first))
 
     @contextmanager
     def transaction(self, write: bool) -> Iterator[PostgresSession]:
         """See `Store.transaction`."""
-        with self._translated():
+        with self._translated(), ExitStack() as stack:
             connection = self._connect()
-            with connection.transaction():
-                if connection.execute(_LOCK if write else _LOOK, (self._ledger,)).fetchone() is None:
-                    raise self._missing()
-                yield PostgresSession(connection, self._ledger)
+            if not write or not self._locked(connection, stack):
+                stack.enter_context(connection.transaction())
+                if write:
+                    self._waiting(self.name)
+                    connection.execute(_PATIENTLY)
+                self._require_ledger(connection, _LOCK if write else _LOOK)
+            yield PostgresSession(connection, self._ledger)
+
+    def _locked(self, connection: Connection[Any], stack: ExitStack) -> bool:
+        """Begin a transaction that holds the write lock; False where another process holds it for longer."""
+        from psycopg.errors import LockNotAvailable
+
+        try:
+            with ExitStack() as attempt:
+                attempt.enter_context(connection.transaction())
+                self._require_ledger(connection, _LOCK)
+                stack.enter_context(attempt.pop_all())
+        except LockNotAvailable:
+            return False
+        return True
+
+    def _require_ledger(self, connection: Connection[Any], query: str) -> None:
+        if connection.execute(query, (self._ledger,)).fetchone() is None:
+            raise self._missing()
 
     def close(self) -> None:
         """See `Store.close`."""
@@ -147,6 +171,13 @@ class PostgresStore:
                 given=self._ledger,
                 fix="stop releasing; restore the newest copy whose witness agrees",
             )
+        if isinstance(error, psycopg.errors.LockNotAvailable):
+            return held_by_another(
+                self.name,
+                NOTICE_SECONDS + WAIT_SECONDS,
+                "see which session it is (table pg_stat_activity) and wait for it or end it, then ask again under the "
+                "same id",
+            )
         if isinstance(error, psycopg.Error):
             return LedgerUnavailable(
                 f"the ledger could not be read or written ({type(error).__name__}), and nothing was answered",
@@ -172,30 +203,19 @@ class PostgresSession:
     def check(self) -> None:
         """See `Session.check`: a broken page shows when the entries are read."""
 
-    def entries(self, first: int) -> Iterator[Row]:
+    def entries(self, first: int, last: int | None = None) -> Iterator[Row]:
         """See `Session.entries`; fetched in blocks, each a statement of its own."""
         while True:
             rows = self._connection.execute(
-                "SELECT seq, request, body, hash FROM leastnoise_entries WHERE ledger = %s AND seq >= %s"
+                "SELECT seq, body, hash FROM leastnoise_entries WHERE ledger = %s AND seq BETWEEN %s AND %s"
                 " ORDER BY seq LIMIT 10000",
-                (self._ledger, first),
+                (self._ledger, first, _LAST if last is None else last),
             ).fetchall()
             yield from map(Row._make, rows)
             if len(rows) < 10000:
                 return
             first = rows[-1][0] + 1
 
-    def entries_of(self, request: str) -> list[Row]:
-        """See `Session.entries_of`."""
-        rows = self._connection.execute(
-            "SELECT seq, request, body, hash FROM leastnoise_entries WHERE ledger = %s AND request = %s ORDER BY seq",
-            (self._ledger, request),
-        )
-        return [Row._make(row) for row in rows]
-
     def append(self, row: Row) -> None:
         """See `Session.append`."""
-        self._connection.execute(
-            "INSERT INTO leastnoise_entries (ledger, seq, request, body, hash) VALUES (%s, %s, %s, %s, %s)",
-            (self._ledger, row.seq, row.request, row.body, row.hash),
-        )
+        self._connection.execute(_INSERT, (self._ledger, *row))

@@ -1,8 +1,9 @@
 """What a ledger's entries say, in one canonical form.
 
 An entry is a JSON object with sorted keys and no blanks. Numbers that matter are exact, as text. An entry is one of:
-`open` (the first), `grant` (a budget), `reserve`, `commit`, `cancel`, `debit` (reserve and commit at once) and `answer`
-(the released value, nothing else of what the query saw).
+`open` (the first), `version` (from here on a later format), `grant` (a budget), `dataset` (its privacy unit),
+`reserve`, `commit`, `cancel`, `debit` (reserve and commit at once), `answer` (the released value or a part of it,
+nothing else of what the query saw), `fail` and `clear`.
 """
 
 from __future__ import annotations
@@ -20,36 +21,44 @@ from leastnoise.errors import BadParameter
 from leastnoise.exact.parameters import read_exact, read_rational
 from leastnoise.model.events import Event
 
-__all__ = ["Entry", "Json", "Request", "canonical", "read_cost", "read_name", "request_key", "write_cost"]
+__all__ = [
+    "UNIT_PURPOSE",
+    "Entry",
+    "Json",
+    "Request",
+    "canonical",
+    "read_cost",
+    "read_name",
+    "read_purpose",
+    "request_key",
+    "write_cost",
+]
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 Entry: TypeAlias = dict[str, Any]
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 _LONGEST_NAME = 200
-_LONGEST_VALUE = 4 << 20  # bytes of an answer's or a request's JSON
+UNIT_PURPOSE = "privacy unit: "  # how format 1 began the purpose of a grant that kept a privacy unit
 
 
 def canonical(value: object, what: str = "value") -> str:
     r"""The one text of a JSON value: sorted keys, no blanks, ASCII only.
 
     Raises:
-        BadParameter: Not JSON (NaN and infinities are not), or more than four megabytes.
+        BadParameter: Not JSON; NaN and infinities are not.
 
     >>> canonical({"b": [1, 0.5], "a": "é"})
     '{"a":"\\u00e9","b":[1,0.5]}'
     """
     try:
-        text = _ENCODER.encode(value)
+        return _ENCODER.encode(value)
     except (TypeError, ValueError, RecursionError):
         raise BadParameter(
             f"{what} is not plain JSON",
             given=type(value).__name__,
             fix="use numbers, text, lists and dicts with text keys; NaN and infinities have no JSON",
         ) from None
-    if len(text) > _LONGEST_VALUE:
-        raise BadParameter(f"{what} is too long", given=f"{len(text)} characters", fix="keep it below four megabytes")
-    return text
 
 
 @dataclass(frozen=True)
@@ -79,8 +88,9 @@ class Request:
 
     def __post_init__(self) -> None:
         """Check the names and that the event has a price."""
-        for name in ("id", "dataset", "analyst", "purpose"):
+        for name in ("id", "dataset", "analyst"):
             read_name(getattr(self, name), name)
+        read_purpose(self.purpose)
         cost_of(self.event)
 
     @cached_property
@@ -128,6 +138,18 @@ def read_name(value: object, what: str) -> str:
     if value != value.strip():
         raise BadParameter(f"{what} must not begin or end with a blank", given=repr(value), fix="strip it")
     return value
+
+
+def read_purpose(value: object) -> str:
+    """The name of a purpose; one that format 1 used for privacy units can't be used any more."""
+    name = read_name(value, "purpose")
+    if name.startswith(UNIT_PURPOSE):
+        raise BadParameter(
+            f"a purpose must not begin with {UNIT_PURPOSE!r}: old ledgers keep privacy units under such names",
+            given=name,
+            fix='pass for example purpose="monthly report"',
+        )
+    return name
 
 
 def write_cost(cost: Cost) -> list[str | None]:

@@ -9,22 +9,39 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from shlex import quote
 
 from leastnoise.errors import LeastNoiseError, LedgerDamaged, LedgerMissing, LedgerUnavailable
 from leastnoise.ledger.chain import Row
+from leastnoise.ledger.placing import place, tidy
+from leastnoise.ledger.store import NOTICE_SECONDS, WAIT_SECONDS, held_by_another, say_waiting
 
 __all__ = ["SqliteStore"]
 
 _APPLICATION_ID = 0x4C4E4C47  # "LNLG", so that another program's file is not taken for a ledger
 _SCHEMA = """
-CREATE TABLE entries (seq INTEGER PRIMARY KEY, request TEXT, body TEXT NOT NULL, hash TEXT NOT NULL) STRICT;
-CREATE INDEX entries_of_request ON entries (request, seq) WHERE request IS NOT NULL;
+CREATE TABLE entries (seq INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT NOT NULL) STRICT;
 CREATE TRIGGER entries_stay BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'entries never change'); END;
 CREATE TRIGGER entries_last BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'entries are never removed'); END;
 """
+_INSERT = "INSERT INTO entries (seq, body, hash) VALUES (?, ?, ?)"
+_LAST = 2**63 - 1
+_FIXES = {  # what is wrong with the machine and not with the file, and what to do
+    sqlite3.SQLITE_FULL: "make room on the disk",
+    sqlite3.SQLITE_IOERR: "see that the disk works and has room",
+    sqlite3.SQLITE_READONLY: "make file and folder writable",
+    sqlite3.SQLITE_CANTOPEN: "make file and folder readable and writable",
+    sqlite3.SQLITE_PERM: "make file and folder readable and writable",
+    sqlite3.SQLITE_AUTH: "make file and folder readable and writable",
+    sqlite3.SQLITE_NOMEM: "free some memory",
+    sqlite3.SQLITE_INTERRUPT: "nothing needs to be done",
+    sqlite3.SQLITE_LOCKED: "end what else this process does with the file",
+    sqlite3.SQLITE_PROTOCOL: "keep the ledger on a local disk",
+}
+_BROKEN = (sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_CORRUPTFS)
 
 # A connection that was open at a fork belongs to the parent. The child must neither use nor close it: closing could
 # give up locks that the parent holds. So the child keeps it here, untouched.
@@ -37,10 +54,13 @@ class SqliteStore:
     Args:
         path: The file.
         wait_seconds: How long to wait for another writer.
+        waiting: Called once with the ledger's name when that takes longer than a moment; says so on standard error.
     """
 
-    def __init__(self, path: Path, wait_seconds: float = 60) -> None:
-        self._path, self._wait_seconds = path, wait_seconds
+    def __init__(
+        self, path: Path, wait_seconds: float = WAIT_SECONDS, waiting: Callable[[str], None] = say_waiting
+    ) -> None:
+        self._path, self._wait_seconds, self._waiting = path, wait_seconds, waiting
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
         self._process = os.getpid()
@@ -54,10 +74,10 @@ class SqliteStore:
         """See `Store.exists`."""
         return self._path.is_file()
 
-    def create(self) -> None:
-        """Make the file, readable for its owner only."""
+    def create(self, first: Row) -> None:
+        """See `Store.create`: the file, readable for its owner only."""
         try:
-            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            place(self._path, _image(first))
         except FileExistsError:
             raise LedgerUnavailable(
                 "there is a file of this name already", given=self.name, fix="open it, or choose another name"
@@ -66,14 +86,6 @@ class SqliteStore:
             raise LedgerUnavailable(
                 "the ledger can't be created here", given=f"{self.name} ({error.strerror})", fix="choose another folder"
             ) from None
-        with self._translated():
-            connection = self._connect(new=True)
-            connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
-        folder = os.open(self._path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)  # the name of the file must survive a power failure as its contents do
-        finally:
-            os.close(folder)
 
     @contextmanager
     def transaction(self, write: bool) -> Iterator[SqliteSession]:
@@ -97,7 +109,7 @@ class SqliteStore:
 
     def _begin(self, connection: sqlite3.Connection, write: bool) -> None:
         """Wait for the lock in short steps: SQLite's own waiting grows to a tenth of a second a step."""
-        patience, pause = time.monotonic() + self._wait_seconds, 0.0002
+        began, pause, said = time.monotonic(), 0.0002, False
         while True:
             try:
                 connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
@@ -105,37 +117,45 @@ class SqliteStore:
                     connection.execute("SELECT 1 FROM entries LIMIT 1").fetchone()
                 return
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > patience:
+                waited = time.monotonic() - began
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or waited > self._wait_seconds:
                     raise
             self._roll_back(connection)
+            if waited > NOTICE_SECONDS and not said:
+                self._waiting(f"ledger {self.name}")
+                said = True
             time.sleep(pause)
             pause = min(2 * pause, 0.003)
 
-    def _connect(self, new: bool = False) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         self._leave_to_parent()
         file = self._identity()
         if self._connection is not None and file == self._file:
             return self._connection
         if self._connection is not None:  # it would write to a file that has no name any more
             raise _broken(self.name, "it was replaced by another file while it was in use")
+        tidy(self._path)
         self._file = file
         address = f"{self._path.resolve().as_uri()}?mode=rw"
         connection = sqlite3.connect(
-            address, uri=True, timeout=self._wait_seconds, isolation_level=None, check_same_thread=False
+            address, uri=True, timeout=NOTICE_SECONDS, isolation_level=None, check_same_thread=False
         )
         try:
-            self._set_up(connection, new)
+            self._set_up(connection)
         except BaseException:
             connection.close()
             raise
         self._connection = connection
         return connection
 
-    def _set_up(self, connection: sqlite3.Connection, new: bool) -> None:
-        if new:
-            connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-        elif connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION_ID,):
-            raise _broken(self.name, "it is empty, or belongs to another program")
+    def _set_up(self, connection: sqlite3.Connection) -> None:
+        connection.text_factory = _text  # also for what a broken file gives back as text
+        if connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION_ID,):
+            empty = not self._path.stat().st_size
+            raise _unfinished(self.name) if empty else _broken(self.name, "it belongs to another program")
+        found = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("encoding", "auto_vacuum")]
+        if found != ["UTF-8", 0]:
+            raise _broken(self.name, "its header was changed")
         if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
             raise LedgerUnavailable(
                 "the file system does not allow a write-ahead log",
@@ -174,21 +194,41 @@ class SqliteStore:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """SQLite's errors as ours: what is broken stays broken, the rest may pass."""
+        """SQLite's errors as ours. What the machine does not allow now may pass; everything else is a broken file."""
         try:
             yield
         except LeastNoiseError:
             raise
-        except (sqlite3.OperationalError, sqlite3.IntegrityError, OSError) as error:
+        except sqlite3.Error as error:
+            raise self._as_ours(error) from None
+        except UnicodeError:  # SQLite's own words quoted what is broken
+            raise _broken(self.name, "its text can't be read") from None
+        except OSError as error:
+            raise self._unavailable(str(error.strerror), _FIXES[sqlite3.SQLITE_CANTOPEN]) from None
+
+    def _as_ours(self, error: sqlite3.Error) -> LeastNoiseError:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+        if code & 0xFF == sqlite3.SQLITE_BUSY:
+            return held_by_another(
+                self.name,
+                self._wait_seconds,
+                f"see which one it is (`fuser {quote(self.name)}`) and wait for it or end it, then ask again under the "
+                "same id",
+            )
+        if code & 0xFF not in _FIXES or code in _BROKEN or (code & 0xFF == sqlite3.SQLITE_READONLY and self._may_write):
             if "no such table" in str(error):
-                raise _broken(self.name, "it holds no ledger") from None
-            raise LedgerUnavailable(
-                f"the ledger could not be read or written ({_reason(error)}), and nothing was answered",
-                given=self.name,
-                fix="see that the disk has room and file and folder are writable, then ask again under the same id",
-            ) from None
-        except sqlite3.DatabaseError as error:
-            raise _broken(self.name, _reason(error)) from None
+                return _unfinished(self.name)
+            name = getattr(error, "sqlite_errorname", type(error).__name__)
+            return _broken(self.name, f"SQLite can't make sense of it ({name})")  # whose words may quote what is broken
+        return self._unavailable(str(error), _FIXES[code & 0xFF])
+
+    def _unavailable(self, why: str, fix: str) -> LedgerUnavailable:
+        problem = f"the ledger could not be read or written ({why}), and nothing was answered"
+        return LedgerUnavailable(problem, given=self.name, fix=f"{fix}, then ask again under the same id")
+
+    @property
+    def _may_write(self) -> bool:
+        return os.access(self._path, os.W_OK) and os.access(self._path.parent, os.W_OK)
 
 
 class SqliteSession:
@@ -203,30 +243,42 @@ class SqliteSession:
         if report != ["ok"]:
             raise _broken(self._name, "its integrity check fails")
 
-    def entries(self, first: int) -> Iterator[Row]:
+    def entries(self, first: int, last: int | None = None) -> Iterator[Row]:
         """See `Session.entries`."""
         rows = self._connection.execute(
-            "SELECT seq, request, body, hash FROM entries WHERE seq >= ? ORDER BY seq", (first,)
+            "SELECT seq, body, hash FROM entries WHERE seq BETWEEN ? AND ? ORDER BY seq",
+            (first, _LAST if last is None else last),
         )
         return map(Row._make, rows)
 
-    def entries_of(self, request: str) -> list[Row]:
-        """See `Session.entries_of`."""
-        rows = self._connection.execute(
-            "SELECT seq, request, body, hash FROM entries WHERE request = ? ORDER BY seq", (request,)
-        )
-        return [Row._make(row) for row in rows]
-
     def append(self, row: Row) -> None:
         """See `Session.append`."""
-        self._connection.execute(
-            "INSERT INTO entries (seq, request, body, hash) VALUES (?, ?, ?, ?)",
-            (row.seq, row.request, row.body, row.hash),
-        )
+        self._connection.execute(_INSERT, row)
 
 
-def _reason(error: Exception) -> str:
-    return str(getattr(error, "strerror", None) or error)
+def _image(first: Row) -> bytes:
+    """The bytes of a database with one entry, in write-ahead mode from the start."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        connection.executescript(_SCHEMA)
+        connection.execute(_INSERT, first)
+        image = bytearray(connection.serialize())
+    image[18:20] = b"\x02\x02"  # the file format's versions for reading and writing: 2 is the write-ahead log
+    return bytes(image)
+
+
+def _text(stored: bytes) -> str:
+    """Entries are ASCII. Other bytes are read without fail, so that the hash of the entry shows them."""
+    return stored.decode("latin-1")
+
+
+def _unfinished(name: str) -> LedgerDamaged:
+    return LedgerDamaged(
+        "the file holds no ledger: its creation was interrupted, or it was emptied",
+        given=name,
+        fix="if there is no witness beside it, nothing was ever spent: remove it and create the ledger again; "
+        "otherwise restore the newest copy whose witness agrees",
+    )
 
 
 def _broken(name: str, why: str) -> LedgerDamaged:

@@ -1,4 +1,4 @@
-"""The story of a request: reserved, committed, answered; or cancelled before it was committed.
+"""The steps of a request: reserved, committed, answered; or cancelled before it was committed; or failed.
 
 Repeating a step that was made changes nothing and says where the request stands.
 """
@@ -6,14 +6,21 @@ Repeating a step that was made changes nothing and says where the request stands
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from leastnoise.errors import RequestConflict
-from leastnoise.ledger.chain import Row, damaged
+from leastnoise.errors import BudgetChanged, RequestConflict
+from leastnoise.ledger.books import Books
+from leastnoise.ledger.budgets import Scope, write_grant
 from leastnoise.ledger.keeper import Writing
-from leastnoise.ledger.record import Entry, Json, Request, request_key, write_cost
+from leastnoise.ledger.opening import Opening, PrivacyUnit
+from leastnoise.ledger.record import Entry, Json, Request, write_cost
+from leastnoise.ledger.stories import AFTER, Story
 
-__all__ = ["Receipt", "advance"]
+__all__ = ["Receipt", "advance", "answer_entries", "require_agreement"]
+
+_PART = 1 << 20  # characters of an answer's text in one entry
 
 
 @dataclass(frozen=True)
@@ -21,28 +28,22 @@ class Receipt:
     """Where a request stands.
 
     Args:
-        state: "reserved", "committed" or "answered".
+        state: "reserved", "committed", "answered", "failed" or "cancelled".
         answer: The recorded answer, once there is one.
         fresh: Whether this very call charged it.
     """
 
     state: str
-    answer: Json = None
+    answer: Any = None
     fresh: bool = False
 
-
-_STATES = {
-    "reserve": "reserved",
-    "debit": "committed",
-    "commit": "committed",
-    "answer": "answered",
-    "cancel": "cancelled",
-}
 
 # What to append when a request in some state (None: never seen) is to make a step; None for nothing.
 _NEXT: dict[tuple[str | None, str], str | None] = {
     (None, "debit"): "debit",
     (None, "reserve"): "reserve",
+    ("cancelled", "debit"): "debit",
+    ("cancelled", "reserve"): "reserve",
     ("reserved", "reserve"): None,
     ("reserved", "debit"): "commit",
     ("reserved", "commit"): "commit",
@@ -52,56 +53,143 @@ _NEXT: dict[tuple[str | None, str], str | None] = {
     ("committed", "commit"): None,
     ("committed", "answer"): "answer",
     ("cancelled", "cancel"): None,
+    ("failed", "reserve"): None,
+    ("failed", "debit"): None,
+    ("failed", "commit"): None,
+    **{(state, "interrupt"): "cancel" for state in ("reserved", "committed", "answered", "cancelled", "failed")},
+    **{(state, "fail"): "fail" for state in ("reserved", "committed", "answered", "cancelled", "failed")},
 }
 _FIX = {
-    "debit": "a cancelled id stays cancelled: take a new one",
-    "reserve": "a cancelled id stays cancelled: take a new one",
     "commit": "reserve it first, or debit it at once",
     "cancel": "only a reservation can be cancelled; what is committed stays spent",
-    "answer": "debit it first: no answer without its debit",
+    "interrupt": "only a request that was reserved or debited can be interrupted",
+    "answer": "debit it first: no answer without its debit; one that failed has none",
+    "fail": "only a request that was reserved or debited can fail",
 }
 
 
-def advance(writing: Writing, request: Request, step: str, more: Entry) -> Receipt:
+def advance(
+    writing: Writing,
+    request: Request,
+    step: str,
+    more: Sequence[Entry] = ({},),
+    answer: Json = None,
+    opening: Opening | None = None,
+) -> Receipt:
     """Append the step where the state of the request asks for it, and say where the request stands now.
+
+    Args:
+        writing: The books and the store, within a transaction.
+        request: Whose step it is.
+        step: "debit", "reserve", "commit", "cancel", "interrupt", "answer" or "fail".
+        more: Further fields, for each entry that the step takes.
+        answer: The answer that the step "answer" records.
+        opening: The budget and unit that a reservation fixes where there are none.
 
     Raises:
         BudgetExceeded: A budget does not cover it.
+        BudgetChanged: The dataset has another budget or unit than `opening` says.
         UncoveredDebit: The dataset has no budget.
+        DatasetSuspended: Failures or interruptions wait for whoever keeps the ledger.
         RequestConflict: The id was used for something else, or the step does not follow from its state.
     """
-    key, fingerprint = request.key, request.fingerprint
-    story = [_entry_of(row, key) for row in writing.session.entries_of(key)]
-    if story and story[0]["fingerprint"] != fingerprint:
+    if opening is not None:
+        require_agreement(writing.books, request.dataset, opening)
+    story = writing.books.stories.get(request.key)
+    if story is not None and writing.entries(story.first, story.first)[0]["fingerprint"] != request.fingerprint:
         raise RequestConflict(
             "this request id was used before with another dataset, purpose, event or parameters",
             given=request.id,
             fix="repeat the request exactly as it was, or take a new id",
         )
-    state = _STATES[story[-1]["kind"]] if story else None
-    if state == "answered" and step != "cancel":
-        return Receipt("answered", story[-1]["answer"])
+    state = None if story is None else story.state
+    if story is not None and state == "answered" and step not in ("cancel", "interrupt", "fail"):
+        return Receipt("answered", _recorded(writing, story))
     if (state, step) not in _NEXT:
         raise RequestConflict(f"a request that is {state or 'unknown'} can't {step}", given=request.id, fix=_FIX[step])
     kind = _NEXT[state, step]
+    if step in ("debit", "reserve") and state != "failed":  # one that waits could read the data and fail, too
+        writing.books.suspensions.require_none(request.dataset, request.analyst)
+    if state == "failed" and step == "fail" and _is_suspended(writing, request):
+        kind = None
+    if kind == "reserve" and opening is not None:
+        _grant_opening(writing, request, opening)
+    if state != "failed" and opening is not None and request.dataset not in writing.books.units:
+        writing.append("dataset", {"dataset": request.dataset, "unit": opening.unit})
     if kind is None:
         return Receipt(str(state))
-    fields: Entry = {"analyst": request.analyst, "request": request.id, **more}
-    if kind in ("debit", "reserve"):
+    for fields in more:
+        writing.append(kind, _fields(kind, request) | fields)
+    reached = AFTER[state, "interrupt" if step == "interrupt" else kind]
+    if story is not None and state == "answered":
+        answer = _recorded(writing, story)
+    return Receipt(reached, answer, fresh=kind in ("debit", "reserve"))
+
+
+def answer_entries(answer: Json, text: str) -> list[Entry]:
+    """The fields of the entries that hold an answer: itself, or the parts of its canonical text."""
+    if len(text) <= _PART:
+        return [{"answer": answer}]
+    chunks = [text[start : start + _PART] for start in range(0, len(text), _PART)]
+    return [{"part": i, "parts": len(chunks), "text": chunk} for i, chunk in enumerate(chunks, start=1)]
+
+
+def _recorded(writing: Writing, story: Story) -> Json:
+    """The answer of a request, read again and proven."""
+    (last,) = writing.entries(story.last, story.last)
+    if "parts" not in last:
+        answer: Json = last["answer"]
+        return answer
+    parts = writing.entries(story.last - last["parts"] + 1, story.last)
+    whole: Json = json.loads("".join(entry["text"] for entry in parts))
+    return whole
+
+
+def _fields(kind: str, request: Request) -> Entry:
+    fields: Entry = {"analyst": request.analyst, "request": request.id}
+    if kind in ("debit", "reserve", "fail"):
         fields |= {
             "dataset": request.dataset,
             "purpose": request.purpose,
             "event": request.event.to_dict(),
             "cost": write_cost(request.cost),
-            "fingerprint": fingerprint,
+            "fingerprint": request.fingerprint,
         }
-    writing.append(kind, key, fields)
-    return Receipt(_STATES[kind], more.get("answer"), fresh=kind in ("debit", "reserve"))
+    return fields
 
 
-def _entry_of(row: Row, key: str) -> Entry:
-    """A stored entry of a request. Its text was checked when the books followed it, but not where it is filed."""
-    entry: Entry = json.loads(row.body)
-    if request_key(entry.get("analyst"), entry.get("request")) != key:
-        raise damaged(row.seq, "it is filed under another request")
-    return entry
+def _is_suspended(writing: Writing, request: Request) -> bool:
+    found = writing.books.suspensions.get(request.dataset, request.analyst)
+    return found is not None and found.holds
+
+
+def require_agreement(books: Books, dataset: str, opening: Opening) -> None:
+    """Go on only where the dataset has no other budget and no other privacy unit than an opening says.
+
+    Raises:
+        BudgetChanged: It has.
+    """
+    granted, unit = books.budgets.get(Scope(dataset)), books.units.get(dataset)
+    if granted is not None and opening.budget is not None and granted.account.limits.budget != opening.budget:
+        raise BudgetChanged(
+            f"dataset {dataset!r} was granted {granted.account.limits.budget}, and opening it does not change that",
+            given=str(opening.budget),
+            fix="leave `budget` out; whoever keeps the ledger can set a new limit with ledger.grant, "
+            "or `leastnoise budget grant`",
+        )
+    if unit is not None and unit != PrivacyUnit(opening.unit):
+        raise BudgetChanged(
+            "the budget of this dataset protects another privacy unit: one granted per person can't be used per row",
+            given=str(PrivacyUnit(opening.unit)),
+            fix=f"open it with the first one: {unit}; for another unit, give the dataset another name and a budget of "
+            "its own",
+        )
+
+
+def _grant_opening(writing: Writing, request: Request, opening: Opening) -> None:
+    """Grant the first budget of a dataset, if with it the request is admitted; nothing is written where it is not."""
+    books, scope = writing.books, Scope(request.dataset)
+    budgets = books.matching(request.dataset, request.analyst, request.purpose, opening.budget)
+    books.admit(request.cost, budgets, writing.time)
+    if opening.budget is not None and scope not in books.budgets:
+        writing.append("grant", write_grant(opening.budget, scope))

@@ -10,12 +10,15 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from leastnoise.errors import BadParameter, LedgerDamaged, LedgerMissing, LedgerUnavailable
+from leastnoise.errors import LedgerDamaged, LedgerMissing, LedgerUnavailable
+from leastnoise.ledger.placing import place
 
-__all__ = ["Witness", "WitnessFile", "read_witness", "write_witness"]
+__all__ = ["Witness", "WitnessFile", "begin_witness", "read_witness", "write_witness"]
 
 _LENGTH = 256  # one block's worth, written in place: after a power failure it is the old text or the new one
 
@@ -55,61 +58,82 @@ def read_witness(path: Path) -> Witness:
 
     Raises:
         LedgerMissing: There is none.
-        BadParameter: It is not a witness.
+        LedgerDamaged: It is not a witness, or was edited.
     """
     try:
-        data = json.loads(path.read_text())
-        witness = Witness(data["ledger"], data["count"], data["hash"])
+        return _parse(path.read_bytes(), path)
     except FileNotFoundError:
-        raise LedgerMissing(
-            "the witness of the ledger is missing, so an old copy could not be told from the current one",
-            given=str(path),
-            fix="restore it, or if you know that the ledger is current: `leastnoise budget witness --renew`",
-        ) from None
+        raise _missing(path) from None
     except OSError as error:
         raise LedgerUnavailable(
             "the witness can't be read", given=f"{path} ({error.strerror})", fix="make the file readable"
         ) from None
-    except (ValueError, KeyError, TypeError):
-        raise _no_witness(path) from None
-    if not (isinstance(witness.ledger, str) and isinstance(witness.count, int) and isinstance(witness.hash, str)):
-        raise _no_witness(path)
-    return witness
+
+
+def write_witness(path: Path, witness: Witness) -> None:
+    """Write a witness to a file, replacing what is in it, and flush it."""
+    try:
+        try:
+            place(path, _text(witness))
+        except FileExistsError:  # in place: processes that use it hold on to this very file
+            with path.open("r+b") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                file.write(_text(witness))
+                file.truncate()
+                file.flush()
+                os.fsync(file.fileno())
+    except OSError as error:
+        raise _unwritable(path, error, "choose another folder, or make the file writable") from None
+
+
+def begin_witness(path: Path, witness: Witness) -> None:
+    """Make the witness of a ledger that was just made, unless another process was faster."""
+    try:
+        place(path, _text(witness))
+    except FileExistsError:
+        return
+    except OSError as error:
+        fix = "make the folder writable and open the ledger again: the ledger itself is there, with nothing spent yet"
+        raise _unwritable(path, error, fix) from None
 
 
 class WitnessFile:
-    """A witness file that a process brings up to date again and again; in a child it is opened anew."""
+    """A witness file that a process reads and brings up to date again and again; in a child it is opened anew."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._handle: int | None = None
         self._process = os.getpid()
 
-    def advance(self, witness: Witness, *, create: bool = False) -> None:
-        """Write a witness, in place; one that is ahead stays, because another process was faster.
+    def read(self) -> Witness:
+        """The witness as it is now.
 
-        Args:
-            witness: What to write.
-            create: Make the file, or replace whatever is in it.
+        Raises:
+            LedgerMissing: It is gone.
+            LedgerDamaged: It is not a witness any more.
+            LedgerUnavailable: It can't be opened for writing.
+        """
+        try:
+            with self._locked(fcntl.LOCK_SH) as handle:
+                return _parse(os.pread(handle, _LENGTH + 1, 0), self.path)
+        except FileNotFoundError:
+            raise _missing(self.path) from None
+        except OSError as error:
+            raise _unwritable(self.path, error, "make the file writable; nothing was spent") from None
+
+    def advance(self, witness: Witness) -> None:
+        """Write a witness, in place; one that is ahead stays, because another process was faster.
 
         Raises:
             LedgerUnavailable: It can't be written.
         """
-        text = witness.to_json().ljust(_LENGTH - 1) + "\n"
         try:
-            handle = self._open(create)
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            try:
-                if create or _count(os.pread(handle, _LENGTH, 0)) < witness.count:
-                    os.pwrite(handle, text.encode(), 0)
-            finally:
-                fcntl.flock(handle, fcntl.LOCK_UN)
+            with self._locked(fcntl.LOCK_EX) as handle:
+                if _parse(os.pread(handle, _LENGTH + 1, 0), self.path).count < witness.count:
+                    os.pwrite(handle, _text(witness), 0)
         except OSError as error:
-            raise LedgerUnavailable(
-                "the witness of the ledger can't be written",
-                given=f"{self.path} ({error.strerror})",
-                fix="make the file writable; the debit itself is safe, and asking again returns it",
-            ) from None
+            fix = "make the file writable; the debit itself is safe, and asking again returns it"
+            raise _unwritable(self.path, error, fix) from None
 
     def close(self) -> None:
         """Let go of the file."""
@@ -117,33 +141,56 @@ class WitnessFile:
             os.close(self._handle)
             self._handle = None
 
-    def _open(self, create: bool) -> int:
-        if self._process != os.getpid() or create:  # a handle from before a fork would share its lock with the parent
-            self.close()
-            self._process = os.getpid()
+    @contextmanager
+    def _locked(self, how: int) -> Iterator[int]:
+        handle = self._open()
+        fcntl.flock(handle, how)
+        try:
+            yield handle
+        finally:
+            fcntl.flock(handle, fcntl.LOCK_UN)
+
+    def _open(self) -> int:
+        if self._handle is not None:
+            there, here = self.path.stat(), os.fstat(self._handle)
+            same = (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
+            if self._process != os.getpid() or not same:  # a handle from before a fork shares its lock with the parent
+                self.close()
+        self._process = os.getpid()
         if self._handle is None:
-            self._handle = os.open(self.path, os.O_RDWR | (os.O_CREAT | os.O_TRUNC if create else 0), 0o600)
+            self._handle = os.open(self.path, os.O_RDWR)
         return self._handle
 
 
-def write_witness(path: Path, witness: Witness) -> None:
-    """Write a witness to a file of its own, replacing what is in it."""
-    file = WitnessFile(path)
+def _text(witness: Witness) -> bytes:
+    return (witness.to_json().ljust(_LENGTH - 1) + "\n").encode()
+
+
+def _parse(text: bytes, path: Path) -> Witness:
     try:
-        file.advance(witness, create=True)
-    finally:
-        file.close()
+        data = json.loads(text)
+        witness = Witness(data["ledger"], data["count"], data["hash"])
+        if type(witness.count) is int and witness.count > 0 and witness.to_json().encode() == text.strip():
+            return witness
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    raise LedgerDamaged(
+        "this file is not a witness, or was edited",
+        given=str(path),
+        fix="restore it, or if it lies beside a ledger that you know is current: `leastnoise budget witness --renew`",
+    )
 
 
-def _count(text: bytes) -> int:
-    """The count in a witness file, which `to_json` writes first; −1 where it is something else."""
-    start, _, rest = text.partition(b":")
-    number = rest.partition(b",")[0].strip()
-    return int(number) if start == b'{"count"' and number.isdigit() else -1
+def _missing(path: Path) -> LedgerMissing:
+    return LedgerMissing(
+        "the witness of the ledger is missing, so an old copy could not be told from the current one",
+        given=str(path),
+        fix="restore it, or if you know that the ledger is current: `leastnoise budget witness --renew`",
+    )
 
 
-def _no_witness(path: Path) -> BadParameter:
-    return BadParameter("this file is not a witness", given=str(path), fix="make one with `leastnoise budget witness`")
+def _unwritable(path: Path, error: OSError, fix: str) -> LedgerUnavailable:
+    return LedgerUnavailable("the witness of the ledger can't be written", given=f"{path} ({error.strerror})", fix=fix)
 
 
 def _disagrees(why: str) -> LedgerDamaged:

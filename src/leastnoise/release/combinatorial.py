@@ -1,17 +1,21 @@
-"""Releases of cuts, facilities, covers and sorted counts, with the same order of steps as every other release."""
+"""Releases of cuts, facilities, covers and sorted counts, with the same order of steps as every other release.
+
+What can be wrong with public things (the form in which a graph is given, its nodes, points and prices) is refused at no
+cost. What is wrong with an edge, a demand or a count is a failure, for no text may depend on it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterable
 from itertools import groupby
+from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import TooLarge
-from leastnoise.exact.parameters import NumberLike
+from leastnoise.errors import BadParameter
+from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
 from leastnoise.ledger import Ledger
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.combinatorial import (
@@ -37,6 +41,7 @@ from leastnoise.mechanisms.combinatorial import (
 )
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, public_nodes
 from leastnoise.model.labels import decode_label, encode_label
+from leastnoise.release.fingerprint import fingerprint_of
 from leastnoise.release.mechanism import release_mechanism
 from leastnoise.release.result import Release
 
@@ -65,9 +70,6 @@ __all__ = [
     "vertex_cover_bound",
     "zipf_counts",
 ]
-
-_MOST_RECORDED_NODES = 200_000  # an order of more does not fit into one entry of a ledger
-_MOST_RECORDED_TOTAL = 10**9  # a list of more records may have too many different counts for one
 
 Progress = Callable[..., None]
 
@@ -111,14 +113,15 @@ def min_cut(
     >>> str(release.cost), len(release.value) > 0
     ('ε = 2', True)
     """
+    _require_graph(graph)
     mechanism = plan_min_cut(public_nodes(graph) if nodes is None else nodes, epsilon, delta, weights).mechanism
     return release_mechanism(
         mechanism,
         graph,
-        draw=None if progress is None else partial(mechanism.release, progress=progress),
+        progress=progress,
         encode=lambda cut: [encode_label(node) for node in mechanism.nodes if node in cut],
         decode=lambda cut: frozenset(map(decode_label, cut)),
-        parameters={"nodes": len(mechanism.nodes)},
+        parameters={"delta": str(read_rational(delta, "delta"))},
         **charge,
     )
 
@@ -137,7 +140,8 @@ def k_median(
     """K facilities among public points with a small total distance to private demand.
 
     Args:
-        points_or_metric: A row of coordinates for each point, or a ready `KMedian` for any other metric.
+        points_or_metric: A row of coordinates for each point, or a ready `KMedian` for any other metric; k, epsilon,
+            delta and steps must then be its own.
         demand: The private multiset: the places of the demand, or a count for each point.
         k: How many facilities.
         epsilon: The privacy, where one demand comes or goes.
@@ -153,15 +157,18 @@ def k_median(
     >>> len(k_median(town, demand=[0, 0, 4, 8], k=2, epsilon=1).value)
     2
     """
-    given = points_or_metric
-    mechanism = given if isinstance(given, KMedian) else KMedian(epsilon, k, points=given, delta=delta, steps=steps)
+    _require_collection(demand, "the demand")
+    if isinstance(points_or_metric, KMedian):
+        mechanism = points_or_metric
+        _require_same(mechanism, k, epsilon, delta, steps)
+    else:
+        mechanism = KMedian(epsilon, k, points=points_or_metric, delta=delta, steps=steps)
     return release_mechanism(
         mechanism,
         demand,
-        draw=None if progress is None else partial(mechanism.release, progress=progress),
+        progress=progress,
         encode=lambda facilities: [int(place) for place in facilities],
         decode=tuple,
-        parameters={"k": mechanism.k, "steps": mechanism.steps},
         **charge,
     )
 
@@ -192,20 +199,14 @@ def vertex_cover(
     >>> all(u in cover or v in cover for u, v in club.edges)
     True
     """
+    _require_graph(graph)
     mechanism = VertexCoverOrder(epsilon, public_nodes(graph) if nodes is None else nodes)
-    if charge.get("ledger") is not None and len(mechanism.nodes) > _MOST_RECORDED_NODES:
-        raise TooLarge(
-            f"an order of more than {_MOST_RECORDED_NODES} nodes does not fit into the record of a ledger",
-            given=f"{len(mechanism.nodes)} nodes",
-            fix="leave the ledger out and charge the cost by Ledger.debit before",
-        )
     return release_mechanism(
         mechanism,
         graph,
-        draw=None if progress is None else partial(mechanism.release, progress=progress),
+        progress=progress,
         encode=lambda order: [encode_label(node) for node in np.asarray(order).tolist()],
         decode=lambda order: np.array([decode_label(node) for node in order]),
-        parameters={"nodes": len(mechanism.nodes)},
         **charge,
     )
 
@@ -239,23 +240,62 @@ def sorted_counts(
     >>> sorted_counts([50, 30, 30, 2, 1], epsilon=1, total=100).value[0] > 0
     np.True_
     """
-    plan = plan_sorted_counts(epsilon, total, top, longest=longest, example=example)
-    mechanism = plan.mechanism
-    if charge.get("ledger") is not None and mechanism.total > _MOST_RECORDED_TOTAL:
-        raise TooLarge(
-            f"a list of more than {_MOST_RECORDED_TOTAL} records may not fit into the record of a ledger",
-            given=f"{mechanism.total} records",
-            fix="ask for the largest counts only: top=1000",
-        )
+    _require_collection(counts, "the counts")
+    mechanism = plan_sorted_counts(epsilon, total, top, longest=longest, example=example).mechanism
+    asked = {
+        "total": read_integer(total, "total"),
+        "top": None if top is None else read_integer(top, "top"),
+        "longest": None if longest is None else read_integer(longest, "longest"),
+        "example": example,
+    }
     return release_mechanism(
         mechanism,
         counts,
-        draw=None if progress is None else partial(mechanism.release, progress=progress),
+        progress=progress,
         encode=_run_lengths,
         decode=_from_run_lengths,
-        parameters={"total": mechanism.total, "top": None if top is None else str(top)},
+        parameters={"asked": fingerprint_of(asked)},
         **charge,
     )
+
+
+def _require_graph(graph: object) -> None:
+    """Refuse by the form in which a graph is given, which is public; its edges are not looked at."""
+    if isinstance(graph, str | Path):
+        if not Path(graph).is_file():
+            raise BadParameter("there is no file with an edge list", given=str(graph), fix="pass the path of a file")
+        return
+    directed = getattr(graph, "is_directed", None)
+    if directed is not None and directed():
+        raise BadParameter("the graph is directed", given=type(graph).__name__, fix="pass graph.to_undirected()")
+    if directed is None and not hasattr(graph, "tocoo"):
+        _require_collection(graph, "the graph")
+
+
+def _require_collection(value: object, what: str) -> None:
+    """Refuse what is no collection at all, whatever it may hold."""
+    if not isinstance(value, Iterable) or isinstance(value, str | bytes):
+        raise BadParameter(f"{what} must be a list, an array or a mapping", given=type(value).__name__, fix="pass one")
+
+
+def _require_same(
+    mechanism: KMedian, k: NumberLike, epsilon: NumberLike, delta: NumberLike, steps: NumberLike | None
+) -> None:
+    """Refuse parameters that are not those of a ready mechanism: it would draw by its own."""
+    asked = {
+        "k": read_integer(k, "k"),
+        "epsilon": read_exact(epsilon, "epsilon"),
+        "delta": read_rational(delta, "delta"),
+        "steps": mechanism.steps if steps is None else read_integer(steps, "steps"),
+    }
+    for name, value in asked.items():
+        own = getattr(mechanism, name)
+        if value != own:
+            raise BadParameter(
+                f"{name} is not that of the ready mechanism",
+                given=f"{value}",
+                fix=f"pass {name}={own}, or make another",
+            )
 
 
 def _run_lengths(counts: Any) -> Json:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from leastnoise.composition import Limits
 from leastnoise.data import Contribution, Table, open_table
-from leastnoise.errors import BadParameter, BudgetChanged, LedgerMissing, LedgerUnavailable, UncoveredDebit
+from leastnoise.errors import BadParameter, LedgerMissing, LedgerUnavailable, UncoveredDebit
 from leastnoise.exact.parameters import NumberLike, read_integer
-from leastnoise.ledger import Ledger, Scope
-from leastnoise.ledger.record import read_name
+from leastnoise.ledger import Ledger, Opening
+from leastnoise.ledger.record import read_name, read_purpose
 from leastnoise.ledger.store import Store
 from leastnoise.model.privacy import Privacy
+from leastnoise.release.accounts import account_name, dataset_name
 from leastnoise.release.axes import require_column
 from leastnoise.release.dataset import Dataset
 
@@ -25,7 +25,6 @@ __all__ = ["open"]
 Budget = NumberLike | tuple[NumberLike, NumberLike] | Privacy | None
 Place = str | Path | Store | Ledger | None
 
-_UNIT = "privacy unit: "
 _DEFAULT_LEDGER = "leastnoise.ledger"
 _ANYONE = "anyone"
 
@@ -36,6 +35,7 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     privacy_unit: str | None = None,
     budget: Budget = None,
     table: str | None = None,
+    columns: Mapping[str, str] | None = None,
     ledger: Place = None,
     name: str | None = None,
     analyst: str | None = None,
@@ -50,12 +50,17 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     Args:
         source: Parquet, CSV or Arrow files, a DuckDB file, "postgresql://…", a Spark or data frame, or a `Table`.
         privacy_unit: The column that says whose a row is; None protects single rows.
-        budget: What all questions together may cost: ε, or (ε, δ), or a `Privacy`. Granted when the dataset is opened
-            for the first time; later it may be left out, and another one is refused.
+        budget: What all questions together may cost: ε, or (ε, δ), or a `Privacy`. Opening grants nothing: the first
+            question that is admitted fixes the budget and the privacy unit for good. Later the budget may be left out,
+            and another one is refused.
         table: Which table, where the source has several.
+        columns: What the columns of a CSV hold, or Python objects in pandas: {"age": "integer", "born": "date"}. Kinds
+            are text (where none is declared), integer, real, decimal(p,s), boolean, date and timestamp. A field that is
+            no such value is missing.
         ledger: Where the budget is kept: a file, "postgresql://…", or a `Ledger`; $LEASTNOISE_LEDGER or
             ./leastnoise.ledger if left out. A file is made on first use when a budget is given.
-        name: What the ledger calls the dataset; the table's own name if left out. The same name is the same account.
+        name: What the ledger calls the dataset. The same name is the same account. If left out, where the table lies:
+            the path of a file without links, or database, schema and table. A frame has no name of its own.
         analyst: Who asks; $LEASTNOISE_ANALYST or "anyone" if left out.
         purpose: What for.
         groups_per_unit: In at most so many groups does a unit count, unless a query says otherwise.
@@ -64,7 +69,8 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
         temp_directory: Where the embedded engine may spill.
 
     Raises:
-        BudgetChanged: The dataset was granted another budget before, or was opened with another privacy unit.
+        BudgetChanged: The dataset was granted another budget before, or protects another privacy unit, or its account
+            may be the one that version 0.1 kept under another name.
         UncoveredDebit: No budget was ever granted, and none is given.
 
     >>> import tempfile
@@ -79,17 +85,19 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     >>> folder.cleanup()
     """
     wanted = _read_budget(budget)
-    read_name(purpose, "purpose")
+    read_purpose(purpose)
     opened = (
         source
         if isinstance(source, Table)
-        else open_table(source, table=table, memory_limit=memory_limit, temp_directory=temp_directory)
+        else open_table(source, table=table, columns=columns, memory_limit=memory_limit, temp_directory=temp_directory)
     )
     try:
+        opened.require_ready()
         contribution = read_contribution(opened, privacy_unit, groups_per_unit, rows_per_unit)
-        dataset_name = read_name(opened.name if name is None else name, "name")
+        dataset_name(opened, name)
         who = read_name(analyst or os.environ.get("LEASTNOISE_ANALYST") or _ANYONE, "analyst")
-        kept = _open_account(ledger, dataset_name, wanted, contribution.privacy_unit)
+        opening = Opening(wanted, contribution.privacy_unit)
+        kept, account = _open_account(ledger, opened, name, opening)
     except BaseException:
         if opened is not source:
             opened.close()
@@ -97,10 +105,11 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     return Dataset(
         table=opened,
         ledger=kept,
-        name=dataset_name,
+        name=account,
         analyst=who,
         purpose=purpose,
         contribution=contribution,
+        opening=opening,
         owns_table=opened is not source,
         owns_ledger=kept is not ledger,
     )
@@ -133,25 +142,25 @@ def _read_budget(budget: Budget) -> Privacy | None:
     return Privacy(budget)
 
 
-def _open_account(place: Place, dataset: str, wanted: Privacy | None, unit: str | None) -> Ledger:
-    """The ledger, with a budget for the dataset; only one process at a time makes a ledger or grants a budget."""
+def _open_account(place: Place, table: Table, name: str | None, opening: Opening) -> tuple[Ledger, str]:
+    """The ledger and the name of the account; a file is made where there is none and a budget is given.
+
+    Only one process at a time makes a ledger. It grants nothing.
+    """
     if isinstance(place, Ledger):
-        _settle_budget(place, dataset, wanted)
-        _settle_unit(place, dataset, unit)
-        return place
+        return place, _account(place, table, name, opening)
     where = place or os.environ.get("LEASTNOISE_LEDGER") or _DEFAULT_LEDGER
     file = Path(where) if isinstance(where, Path) or (isinstance(where, str) and "://" not in where) else None
-    with _alone(file) if file is not None and wanted is not None else nullcontext():
-        ledger = Ledger.create(file) if file is not None and wanted is not None and not file.exists() else None
+    may_make = file is not None and opening.budget is not None
+    with _alone(file) if file is not None and may_make else nullcontext():
+        ledger = Ledger.create(file) if file is not None and may_make and not file.exists() else None
         try:
             ledger = ledger or _open_ledger(where, file)
-            _settle_budget(ledger, dataset, wanted)
-            _settle_unit(ledger, dataset, unit)
+            return ledger, _account(ledger, table, name, opening)
         except BaseException:
             if ledger is not None:
                 ledger.close()
             raise
-    return ledger
 
 
 def _open_ledger(where: str | Path | Store, file: Path | None) -> Ledger:
@@ -180,47 +189,15 @@ def _alone(file: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _settle_unit(ledger: Ledger, dataset: str, unit: str | None) -> None:
-    """Hold on to the unit that a dataset was first opened with: a budget for persons is none for single rows.
+def _account(ledger: Ledger, table: Table, name: str | None, opening: Opening) -> str:
+    """The name of the account; another budget or privacy unit than the recorded ones is refused. Nothing is written.
 
-    It is kept as a grant for a purpose of this name, which no question has.
+    The ledger asks the same again with the first request, when another process may have been faster.
     """
-    wanted = read_name(f"{_UNIT}{'row' if unit is None else repr(unit)}", "privacy_unit")
-    granted = _granted(ledger, dataset)
-    if _first_unit(ledger, dataset) is None and granted is not None:
-        ledger.grant(granted.budget, dataset=dataset, purpose=wanted)
-    first = _first_unit(ledger, dataset)  # another process may have been faster
-    if first != wanted:
-        raise BudgetChanged(
-            "the budget of this dataset protects another privacy unit",
-            given=wanted,
-            fix=f"open it with the {first}; for another unit, give the dataset another name and a budget of its own",
+    account = account_name(ledger, table, name)
+    if opening.budget is None and ledger.budget_of(account) is None:
+        raise UncoveredDebit(
+            "the dataset has no budget yet", given=account, fix='pass one: budget=1, or budget=(1, "1e-6")'
         )
-
-
-def _first_unit(ledger: Ledger, dataset: str) -> str | None:
-    purposes = (balance.scope.purpose for balance in ledger.balances() if balance.scope.dataset == dataset)
-    return next((purpose for purpose in purposes if purpose is not None and purpose.startswith(_UNIT)), None)
-
-
-def _settle_budget(ledger: Ledger, dataset: str, wanted: Privacy | None) -> None:
-    """Grant a budget to a dataset that has none; never change one that was granted."""
-    granted = _granted(ledger, dataset)
-    if granted is None:
-        if wanted is None:
-            raise UncoveredDebit(
-                "the dataset has no budget yet", given=dataset, fix='pass one: budget=1, or budget=(1, "1e-6")'
-            )
-        ledger.grant(wanted, dataset=dataset)
-        granted = _granted(ledger, dataset)
-    if wanted is not None and granted is not None and granted.budget != wanted:
-        raise BudgetChanged(
-            f"dataset {dataset!r} was granted {granted.budget}, and opening it does not change that",
-            given=str(wanted),
-            fix="leave `budget` out; whoever keeps the ledger can set a new limit with ledger.grant, "
-            "or `leastnoise budget grant`",
-        )
-
-
-def _granted(ledger: Ledger, dataset: str) -> Limits | None:
-    return next((b.limits for b in ledger.balances() if b.scope == Scope(dataset)), None)
+    ledger.check_opening(account, opening)
+    return account

@@ -7,27 +7,29 @@ removed with the table.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
-import shutil
-import tempfile
+import sys
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from leastnoise.data.columns import Column, Kind
+from leastnoise.data.declared import declaration_hint
 from leastnoise.data.dialects import DUCKDB
-from leastnoise.data.engines.tolerant import parquet_frame, parquet_options, readable
+from leastnoise.data.identity import Identity
 from leastnoise.data.table import Table, TooLittleMemory
-from leastnoise.errors import BadParameter, BadSource, ForeignProcess, MissingPackage
+from leastnoise.data.temporary_folders import TemporaryFolder
+from leastnoise.errors import BadParameter, BadSource, LeastNoiseError, MissingPackage
 
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["EmbeddedTable", "file_list"]
+__all__ = ["Attached", "EmbeddedTable", "path_list", "path_literal"]
 
 _KINDS = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), Kind.INTEGER),
@@ -41,15 +43,26 @@ _KINDS = {
 }
 
 
+class Attached(NamedTuple):
+    """What the table is called, and whether DuckDB has looked at the encoding of its text: everywhere but in frames."""
+
+    identity: Identity
+    sound: bool = False
+
+
+Attach = Callable[["duckdb.DuckDBPyConnection", Path], Attached]
+"""Makes the relation `source` in a session that is not locked yet, with a folder for what it needs meanwhile."""
+
+_open_here: dict[int, duckdb.DuckDBPyConnection] = {}
+
+
 class EmbeddedTable(Table):
     """A table read by embedded DuckDB.
 
     Args:
-        name: Its public name.
-        relation: The SQL text behind it, or None.
-        frame: What to register instead: an Arrow table or dataset.
-        files: The only files that may be read.
-        database: A DuckDB file to attach, read-only.
+        given: What was asked for, for an error's text.
+        attach: Makes the relation `source` and says what the table is called.
+        untyped: Columns that are text for want of a declaration.
         memory_limit: Such as "8GB"; DuckDB's own default otherwise.
         temp_directory: Where to put what does not fit into memory; a private folder otherwise.
 
@@ -62,88 +75,89 @@ class EmbeddedTable(Table):
 
     def __init__(
         self,
-        name: str,
+        given: str,
+        attach: Attach,
         *,
-        relation: str | None = None,
-        frame: object = None,
-        files: Sequence[Path] = (),
-        database: Path | None = None,
+        untyped: Collection[str] = (),
         memory_limit: str | None = None,
         temp_directory: str | Path | None = None,
     ) -> None:
-        folder = _private_folder(temp_directory)
-        self._process, self._lock = os.getpid(), threading.Lock()
+        folder = TemporaryFolder.make(temp_directory)
+        self._lock = threading.Lock()
         self._connection = _connect(folder, memory_limit)
-        self._finalizer = weakref.finalize(self, _let_go, self._connection, folder, self._process)
-        columns = None
+        self._finalizer = weakref.finalize(self, _let_go, self._connection, folder, os.getpid())
+        stopped: BaseException | None = None
         try:
-            columns = self._attach(relation, frame, files, database)
-        except MissingPackage:
-            self.close()
-            raise
-        except Exception:
-            self.close()
-        if columns is None:  # outside of `except`: the engine's words may quote values of a file that it can't parse
-            raise BadSource(
-                "the source can't be read as a table", given=name, fix="see that it is complete and readable"
-            )
-        super().__init__(name, columns, "source")
+            attached = attach(self._connection, folder.path)
+            columns = self._lock_down(untyped, attached.sound)
+        except LeastNoiseError as error:
+            stopped = error
+        except Exception as error:
+            stopped = KeyboardInterrupt() if _is_interruption(error) else _bad_source(given)
+        except BaseException as error:
+            stopped = error
+        if stopped is not None:  # outside of `except`: the engine's words may quote values that it can't parse
+            self._finalizer()
+            raise stopped
+        super().__init__(attached.identity, columns, "source")
 
-    def _attach(
-        self, relation: str | None, frame: object, files: Sequence[Path], database: Path | None
-    ) -> list[Column]:
-        connection = self._connection
-        if database is not None:
-            connection.execute(f"ATTACH {_literal(database)} AS attached (READ_ONLY)")
-        if files:
-            connection.execute(f"SET allowed_paths = {file_list(files)}")
-        if relation is not None and relation.startswith("read_parquet("):
-            frame = parquet_frame(files, connection)
-            relation = f"read_parquet({file_list(files)}{parquet_options(connection)})"
-        if frame is not None:
-            connection.register("source", readable(frame))
-        else:
-            connection.execute(f"CREATE TEMP VIEW source AS FROM {relation}")
-        connection.execute("SET enable_external_access = false")
-        connection.execute("SET lock_configuration = true")
-        described = connection.execute("DESCRIBE source").fetchall()
-        # Of what it reads, DuckDB looks at the encoding of text everywhere but in frames.
-        return [replace(_column(str(row[0]), str(row[1])), sound=frame is None) for row in described]
+    def _lock_down(self, untyped: Collection[str], sound: bool) -> list[Column]:
+        self._connection.execute("SET enable_external_access = false")
+        self._connection.execute("SET lock_configuration = true")
+        described = self._connection.execute("DESCRIBE source").fetchall()
+        columns = [_column(str(row[0]), str(row[1]), str(row[0]) in untyped) for row in described]
+        return [replace(column, sound=sound) for column in columns]
 
     def _execute(self, text: str, values: list[object]) -> Sequence[Sequence[Any]]:
-        if os.getpid() != self._process:
-            raise ForeignProcess("the table was opened in another process", fix="open it again in this one")
         import duckdb
 
         with self._lock:
             try:
                 found = self._connection.execute(text, values)
                 columns: dict[str, Any] = found.fetchnumpy()
+                return list(columns.values())
             except duckdb.OutOfMemoryException:
                 raise TooLittleMemory from None
-            return list(columns.values())
+            except Exception as error:
+                if not _is_interruption(error):
+                    raise
+        raise KeyboardInterrupt
 
     def _keep(self, text: str, values: list[object]) -> str:
         self._execute(f"CREATE TEMP TABLE made_up AS {text}", values)
         return "made_up"
 
-    def close(self) -> None:
+    def _release(self) -> None:
         """Close the engine and remove its temporary files."""
         self._finalizer()
 
 
-def file_list(files: Sequence[Path]) -> str:
+def _is_interruption(error: Exception) -> bool:
+    """Whether this is how DuckDB says that Ctrl-C was pressed while it worked; Python does not hear of it otherwise."""
+    return type(error).__name__ == "InterruptException" or repr(error) == "RuntimeError('Query interrupted')"
+
+
+def _bad_source(given: str) -> BadSource:
+    return BadSource("the source can't be read as a table", given=given, fix="see that it is complete and readable")
+
+
+def path_list(files: Sequence[Path]) -> str:
     """Paths as an SQL list: views and settings take no bound values."""
-    return f"[{', '.join(map(_literal, files))}]"
+    return f"[{', '.join(map(path_literal, files))}]"
 
 
-def _connect(folder: Path, memory_limit: str | None) -> duckdb.DuckDBPyConnection:
+def path_literal(path: Path) -> str:
+    """A path as SQL text."""
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def _connect(folder: TemporaryFolder, memory_limit: str | None) -> duckdb.DuckDBPyConnection:
     try:
         import duckdb
     except ImportError:
         raise MissingPackage("DuckDB is not installed", fix="pip install duckdb") from None
     config: dict[str, Any] = {
-        "temp_directory": str(folder),
+        "temp_directory": str(folder.path),
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
         "python_enable_replacements": False,
@@ -152,31 +166,48 @@ def _connect(folder: Path, memory_limit: str | None) -> duckdb.DuckDBPyConnectio
     if memory_limit is not None:
         config["memory_limit"] = memory_limit
     try:
-        return duckdb.connect(":memory:", config=config)
+        connection = duckdb.connect(":memory:", config=config)
     except duckdb.Error:
-        shutil.rmtree(folder, ignore_errors=True)
+        folder.remove()
         raise BadParameter("memory_limit is no size", given=memory_limit, fix='write "8GB" or "500MB"') from None
+    _open_here[id(connection)] = connection
+    return connection
 
 
-def _private_folder(parent: str | Path | None) -> Path:
-    try:
-        return Path(tempfile.mkdtemp(prefix="leastnoise-", dir=parent))
-    except OSError:
-        fix = "name a folder that exists and that you may write to"
-        raise BadParameter("no temporary folder can be made there", given=str(parent), fix=fix) from None
-
-
-def _let_go(connection: duckdb.DuckDBPyConnection, folder: Path, process: int) -> None:
+def _let_go(connection: duckdb.DuckDBPyConnection, folder: TemporaryFolder, process: int) -> None:
     if os.getpid() == process:  # a forked child must not touch its parent's files
         connection.close()
-        shutil.rmtree(folder, ignore_errors=True)
+        del _open_here[id(connection)]
+        folder.remove()
 
 
-def _literal(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"
+class _LastBreath:
+    """Silences the process when the interpreter is gone: the binding would call the kept connections a leak."""
+
+    def __del__(self, silence: Callable[[int, int], int] = os.dup2) -> None:
+        silence(self.nowhere, 2)
+
+    def __init__(self) -> None:
+        self.nowhere = os.open(os.devnull, os.O_WRONLY)
 
 
-def _column(name: str, native: str) -> Column:
+def _keep_inherited() -> None:
+    """In a forked child: never destroy a connection of the parent.
+
+    Its threads are not here, and closing it without them ends the process by a signal. So each gets a reference that
+    nobody gives back, even when the interpreter ends.
+    """
+    for connection in _open_here.values():
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+    if _open_here:
+        _open_here.clear()
+        sys.leastnoise_last_breath = _LastBreath()  # type: ignore[attr-defined]  # `sys` is emptied last
+
+
+os.register_at_fork(after_in_child=_keep_inherited)
+
+
+def _column(name: str, native: str, untyped: bool) -> Column:
     decimal = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", native)
     if decimal:
         return Column(name, Kind.DECIMAL, native, precision=int(decimal[1]), scale=int(decimal[2]))
@@ -186,4 +217,5 @@ def _column(name: str, native: str) -> Column:
         native in ("UBIGINT", "HUGEINT"),
         native == "TIMESTAMP_NS",
     )
-    return Column(name, kind, native, wide=wide, zoned=zoned, coarse=coarse)
+    hint = declaration_hint(name) if untyped else ""
+    return Column(name, kind, native, wide=wide, zoned=zoned, coarse=coarse, hint=hint)

@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.dialects import POSTGRES
-from leastnoise.data.table import Table, engine_failure
+from leastnoise.data.identity import database_identity
+from leastnoise.data.table import Table
 from leastnoise.errors import BadSource, MissingPackage
 
 if TYPE_CHECKING:
@@ -25,6 +26,11 @@ _KINDS = {
     "bool": Kind.BOOLEAN,
     "date": Kind.DATE,
 }
+# The name without a search path: `sales` and `public.sales` are one table.
+_NAME = """
+SELECT current_database(), nspname, relname FROM pg_catalog.pg_class
+JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = to_regclass(%s)
+"""
 _TYPES = "SELECT oid, typname, typtype = 'e' FROM pg_catalog.pg_type"
 
 
@@ -33,7 +39,7 @@ class PostgresTable(Table):
 
     Args:
         address: "postgresql://…", as libpq reads it.
-        parts: The table's name, with its schema first if it has one.
+        parts: The table's name, its schema first if it has one.
 
     Raises:
         BadSource: No connection, or no such table.
@@ -44,22 +50,25 @@ class PostgresTable(Table):
     def __init__(self, address: str, parts: Sequence[str]) -> None:
         self._address = address
         source = ".".join(map(self.dialect.quote, parts))
-        columns = None
+        columns = found = None
         try:
             with self._connect() as connection:
+                found = connection.execute(_NAME, [source]).fetchone()
                 columns = _columns(connection, source)
         except MissingPackage:
             raise
         except Exception:
             columns = None
-        if columns is None:  # outside of `except`: the driver's words may quote the password
+        if columns is None or found is None:  # outside of `except`: the driver's words may quote the password
             raise BadSource(
                 "Postgres does not answer, or has no such table that this user may read",
                 given=".".join(parts),
                 fix="see the address, the rights of the user and the table's name: table='schema.table'",
             )
-        place = urlsplit(address)
-        super().__init__(f"postgresql:{place.path}/{'.'.join(parts)}", columns, source)
+        database, schema, table = map(str, found)
+        former_places = dict.fromkeys((f"postgresql:{urlsplit(address).path}/", f"postgresql:/{database}/"))
+        identity = database_identity(f"postgresql:/{database}", schema, table, former_places, ".".join(parts))
+        super().__init__(identity, columns, ".".join(map(self.dialect.quote, (schema, table))))
 
     def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
         try:
@@ -73,15 +82,13 @@ class PostgresTable(Table):
         return connection
 
     def _execute(self, text: str, values: list[object]) -> Sequence[Sequence[Any]]:
-        if not self._address:
-            raise engine_failure()
         with self._connect() as connection:
             cursor = connection.execute(text, values)
             width = len(cursor.description or ())
             rows = cursor.fetchall()
         return list(zip(*rows, strict=True)) if rows else [()] * width
 
-    def close(self) -> None:
+    def _release(self) -> None:
         """Forget the address."""
         self._address = ""
 

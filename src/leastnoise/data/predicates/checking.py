@@ -165,7 +165,10 @@ def _same_kind(left: Term, right: Term, operator: str) -> None:
 
 def _advice(kinds: tuple[Kind, Kind]) -> str:
     if Kind.TEXT in kinds:
-        return "quotes make text: write 18 for a number and '18' for text"
+        return (
+            "quotes make text: write 18 for a number and '18' for text; a column of a CSV is text until its kind is "
+            'declared: columns={"age": "integer"}'
+        )
     if Kind.BOOLEAN in kinds:
         return "compare a boolean with TRUE or FALSE"
     return "write a literal of the column's kind: 18, 'text', DATE '2024-01-31', TIMESTAMP '2024-01-31 12:00:00'"

@@ -1,0 +1,108 @@
+"""One table, one name, however it is spelled: what a ledger calls it unless somebody gives it another name.
+
+| source | name |
+|---|---|
+| one file | its path without links: "/data/visits.csv" |
+| several files | the folder that holds them all, and their ending: "/data/visits/*.parquet" |
+| a table in a DuckDB file | the file, the schema and the table: "/data/shop.duckdb/main.sales" |
+| a table in Postgres | the database, the schema and the table: "postgresql:/shop/public.sales" |
+| a table in Spark | the catalog, the schema and the table: "spark:spark_catalog.default.sales" |
+| a frame | none: two frames can't be told apart by their looks |
+
+The name of files depends on nothing but the files that a path or a pattern stands for. Several files share the account
+of their folder, so that one more file next month is no new budget for the rows of last month. A file that is moved
+gets another name; whoever moves data passes `name=…`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Identity", "database_identity", "file_identity", "frame_identity", "quoted_parts", "table_parts"]
+
+_LONGEST = 200  # what a ledger takes as a name
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a table is called.
+
+    Args:
+        name: Its public name.
+        known: Whether the name tells it from every other table; that of a frame does not.
+        former_names: What version 0.1 called it, or may have called it.
+    """
+
+    name: str
+    known: bool = True
+    former_names: tuple[str, ...] = ()
+
+
+def file_identity(given: Path, files: Sequence[Path], suffix: str) -> Identity:
+    """The identity of files without links; `given` is the path or pattern that was written.
+
+    >>> file_identity(Path("visits.csv"), [Path("/data/visits.csv")], ".csv")
+    Identity(name='/data/visits.csv', known=True, former_names=('visits',))
+    >>> file_identity(Path("[ab].csv"), [Path("/data/b.csv"), Path("/data/a.csv")], ".csv").name
+    '/data/*.csv'
+    """
+    if len(files) == 1:
+        return Identity(_fitting(str(files[0])), former_names=_former(given, files[0]))
+    folder = Path(os.path.commonpath([file.parent for file in files]))
+    return Identity(_fitting(f"{folder}/*{suffix}"), former_names=_former(given, folder))
+
+
+def database_identity(place: str, schema: str, table: str, former_places: Iterable[str], written: str) -> Identity:
+    """The identity of a table in a database; `written` is how its name was written.
+
+    >>> database_identity("/data/shop.duckdb", "main", "sales", ["shop."], '"sales"').name
+    '/data/shop.duckdb/main.sales'
+    """
+    spellings = (table, f"{schema}.{table}", f'"{table}"', f'"{schema}"."{table}"', written)
+    former = tuple(dict.fromkeys(f"{before}{spelling}" for before in former_places for spelling in spellings))
+    return Identity(_fitting(f"{place}/{quoted_parts((schema, table))}"), former_names=former)
+
+
+def frame_identity(name: str | None) -> Identity:
+    """A frame has the name that somebody gives it, or none."""
+    return Identity("frame", known=False) if name is None else Identity(name)
+
+
+def quoted_parts(parts: Iterable[str]) -> str:
+    """A dotted name, in quotes where a part is no plain word.
+
+    >>> quoted_parts(["main", "a.b"])
+    'main."a.b"'
+    """
+    return ".".join(part if _PLAIN.fullmatch(part) else '"' + part.replace('"', '""') + '"' for part in parts)
+
+
+def table_parts(name: str) -> list[str] | None:
+    """The parts of a dotted name; double quotes keep dots and other characters together. None: it is no name.
+
+    >>> table_parts('shop."a.b"')
+    ['shop', 'a.b']
+    """
+    part = r'(?:"(?:[^"]|"")+"|[^".]+)'
+    if not re.fullmatch(rf"{part}(?:\.{part})*", name):
+        return None
+    return [found[1:-1].replace('""', '"') if found.startswith('"') else found for found in re.findall(part, name)]
+
+
+def _former(*paths: Path) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(path.stem if path.suffix else path.name for path in paths))
+
+
+def _fitting(name: str) -> str:
+    """The name, or, where it is too long or can't be printed, its end and a digest of the whole."""
+    if len(name) <= _LONGEST and name.isprintable() and name == name.strip():
+        return name
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    end = "".join(letter if letter.isprintable() else "?" for letter in name[-120:]).strip()
+    return f"…{end} ({digest})"

@@ -1,0 +1,109 @@
+"""The story of every request: where it stands, and which entry may follow.
+
+It is kept from following the chain. Where a request stands, and which entries are its own, is never looked up in a
+column or an index of the store, which no hash covers.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from leastnoise.errors import RequestConflict
+from leastnoise.ledger.record import Entry
+
+__all__ = ["AFTER", "Stories", "Story"]
+
+
+class Story(NamedTuple):
+    """Where a request stands.
+
+    Args:
+        state: "reserved", "committed", "answered", "failed" or "cancelled".
+        first: The number of the entry that charged it first. It binds the id to one question.
+        last: The number of the entry that brought it here; of an answer in parts, the last part.
+    """
+
+    state: str
+    first: int
+    last: int
+
+
+_KNOWN = ("reserved", "committed", "answered", "failed", "cancelled")
+
+# Where an entry of a kind takes a request; what is not here can't happen. "interrupt" is a cancellation that counts.
+AFTER: dict[tuple[str | None, str], str] = {
+    (None, "debit"): "committed",
+    (None, "reserve"): "reserved",
+    ("cancelled", "debit"): "committed",
+    ("cancelled", "reserve"): "reserved",
+    ("reserved", "commit"): "committed",
+    ("reserved", "cancel"): "cancelled",
+    ("committed", "answer"): "answered",
+    # Several processes may work on one request. Whatever one of them did, a failure or an interruption of another
+    # is seen by whoever asked, so it counts.
+    **{(state, "fail"): "answered" if state == "answered" else "failed" for state in _KNOWN},
+    **{(state, "interrupt"): "cancelled" if state == "reserved" else state for state in _KNOWN},
+}
+
+
+class Stories:
+    """The state of every request, by its key."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Story] = {}
+        self._answering: tuple[str, int, int] | None = None  # an answer in parts: whose, how many, the next one
+
+    def __len__(self) -> int:
+        """How many requests there are."""
+        return len(self._known)
+
+    def get(self, key: str) -> Story | None:
+        """Where a request stands; None where it was never seen."""
+        return self._known.get(key)
+
+    @property
+    def whole(self) -> bool:
+        """Whether no answer lacks a part."""
+        return self._answering is None
+
+    def after(self, key: str, kind: str) -> str:
+        """The state that an entry of a kind brings about.
+
+        Raises:
+            RequestConflict: It can't follow.
+        """
+        story = self._known.get(key)
+        state = None if story is None else story.state
+        found = AFTER.get((state, kind))
+        if found is None:
+            raise RequestConflict(f"{kind!r} can't follow {state!r}", fix="restore the ledger")
+        return found
+
+    def go_on(self, key: str, seq: int, state: str) -> None:
+        """Take a request to a state that `after` gave."""
+        story = self._known.get(key)
+        if story is None:
+            self._known[key] = Story(state, seq, seq)
+        elif story.state != state:
+            self._known[key] = Story(state, story.first, seq)
+
+    def answer(self, key: str, entry: Entry) -> bool:
+        """Take an answer, or the next part of one, and say whether it is complete.
+
+        Raises:
+            RequestConflict: It is not the next part.
+        """
+        if "parts" not in entry:
+            expected, found = None, self._answering
+        else:
+            part, parts = entry["part"], entry["parts"]
+            if type(parts) is not int or parts < 2 or type(entry["text"]) is not str:
+                raise RequestConflict("it is no part of an answer", fix="restore the ledger")
+            expected, found = (key, parts, part), self._answering or (key, parts, 1)
+        if expected != found:
+            raise RequestConflict("it is not the next part of an answer", fix="restore the ledger")
+        if expected is None or expected[2] == expected[1]:
+            self._answering = None
+            return True
+        self._answering = (key, expected[1], expected[2] + 1)
+        return False

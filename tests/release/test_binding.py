@@ -1,0 +1,341 @@
+"""A request id is bound to every public parameter, and what releases draws with its own source."""
+
+import json
+import pickle
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
+import networkx
+import numpy as np
+import pytest
+
+import leastnoise as ln
+from leastnoise.accounting import Ledger
+from leastnoise.errors import BadParameter, InsecureSource, RequestConflict
+from leastnoise.exact import Enclosure, SeededSource, SystemSource
+from leastnoise.mechanisms import DiscreteGaussian, Geometric, PermuteAndFlip, RandomizedResponse, Staircase
+from leastnoise.mechanisms.combinatorial import KMedian
+from leastnoise.mechanisms.rank import Quantile
+from leastnoise.mechanisms.vector import CountingBody, CrossPolytope, KNorm
+from leastnoise.model.events import Pure
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.privacy import Privacy
+from leastnoise.release import combinatorial, release_mechanism
+from leastnoise.release.fingerprint import fingerprint_of
+
+CLUB, TOWN = networkx.karate_club_graph(), [[x, y] for x in range(3) for y in range(3)]
+FEW, EDGES = networkx.path_graph(6), list(networkx.path_graph(6).edges)
+TWO, HALF = combinatorial.EdgeWeights(2), combinatorial.EdgeWeights(step="1/2")
+
+
+def apart(rows, columns):
+    return (rows[:, None] != columns[None, :]).astype(float)
+
+
+def further(rows, columns):
+    return np.abs(rows[:, None] - columns[None, :]).astype(float)
+
+
+def facilities(**options):
+    return KMedian(1, 2, **{"points": TOWN, **options})
+
+
+# For every function: a question, and the same with each of its public parameters changed in turn.
+COMBINATORIAL = {
+    "min cut": (
+        partial(combinatorial.min_cut, EDGES),
+        {"epsilon": 1, "delta": 0, "nodes": 6, "weights": None},
+        [
+            {"epsilon": 2},
+            {"delta": "1e-6"},
+            {"nodes": 7},
+            {"nodes": [5, 4, 3, 2, 1, 0]},
+            {"weights": TWO},
+            {"weights": HALF},
+        ],
+    ),
+    "raised cut": (
+        partial(combinatorial.min_cut, list(CLUB.edges)),
+        {"epsilon": 1, "delta": 0, "nodes": 34, "weights": None},
+        [{"epsilon": 2}, {"delta": "1e-6"}, {"nodes": 35}, {"weights": TWO}],
+    ),
+    "k-median": (
+        partial(combinatorial.k_median, demand=[0, 0, 4, 8]),
+        {"points_or_metric": TOWN, "k": 2, "epsilon": 1, "delta": 0, "steps": 4},
+        [
+            {"points_or_metric": [[2 * x, y] for x, y in TOWN]},
+            {"points_or_metric": facilities(steps=4, resolution=100)},
+            {"points_or_metric": facilities(steps=4, diameter=1)},
+            {"points_or_metric": facilities(steps=4, points=None, metric=apart, count=9)},
+            {"points_or_metric": facilities(steps=4, points=None, metric=further, count=9)},
+            {"k": 3},
+            {"epsilon": 2},
+            {"delta": "1e-6"},
+            {"steps": 5},
+        ],
+    ),
+    "vertex cover": (
+        partial(combinatorial.vertex_cover, EDGES),
+        {"epsilon": 1, "nodes": 6},
+        [{"epsilon": 2}, {"nodes": 7}, {"nodes": [1, 0, 2, 3, 4, 5]}],
+    ),
+    "sorted counts": (
+        partial(combinatorial.sorted_counts, [9, 4, 4, 1]),
+        {"epsilon": 1, "total": 20, "top": None, "longest": 10, "example": [9, 9]},
+        [
+            {"epsilon": 2},
+            {"total": 21},
+            {"top": 3},
+            {"longest": 11},
+            {"longest": None},
+            {"example": [9, 8]},
+            {"example": None},
+        ],
+    ),
+}
+
+MECHANISMS = [
+    (Geometric(1), 3, [Geometric(1, 2), Geometric("1.5"), Staircase(1, 1, 1)]),
+    (Staircase(1, 2), 3, [Staircase(1, 2, 2), Staircase(1, 3)]),
+    (DiscreteGaussian(4), 3, [DiscreteGaussian(5), DiscreteGaussian(16, 2)]),
+    (
+        PermuteAndFlip(1, list("abc")),
+        [1, 2, 3],
+        [PermuteAndFlip(1, list("abd")), PermuteAndFlip(1, list("acb")), PermuteAndFlip(1, list("abc"), 2)],
+    ),
+    (RandomizedResponse(1, ["yes", "no"]), "yes", [RandomizedResponse(1, ["no", "yes"])]),
+    (Quantile(1, [0, 1, 2], "1/2"), [0, 1, 1], [Quantile(1, [0, 1, 3], "1/2"), Quantile(1, [0, 1, 2], "1/3")]),
+    (KNorm(1, CountingBody(2)), (1, 1), [KNorm(1, CrossPolytope(2)), KNorm(1, CountingBody(2), 2)]),
+    (ln.design("path:4", "ln(2)").mechanism, 1, [ln.design("cycle:4", "ln(2)").mechanism]),
+    (
+        ln.design(ln.graphs.from_edges([(0, 1), (1, 2), (1, 3)]), "ln(2)").mechanism,
+        1,
+        [ln.design(ln.graphs.from_edges([(0, 1), (1, 2), (2, 3), (1, 3)]), "ln(2)").mechanism],
+    ),
+]
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger.create(tmp_path / "ledger") as made:
+        made.grant(Privacy(1000, "1/2"), dataset="d")
+        yield made
+
+
+def value_of(release):
+    return sorted(release.value) if isinstance(release.value, frozenset) else np.asarray(release.value).tolist()
+
+
+@pytest.mark.parametrize(("ask", "parameters", "changes"), COMBINATORIAL.values(), ids=COMBINATORIAL)
+def test_every_public_parameter_of_a_combinatorial_release_is_bound(ledger, ask, parameters, changes):
+    charge = {"ledger": ledger, "dataset": "d", "request_id": "q"}
+    first = ask(**parameters, **charge)
+    spent = ledger.left("d", "anyone").epsilon
+    assert {name for change in changes for name in change} == set(parameters)
+    for change in changes:
+        with pytest.raises((RequestConflict, BadParameter)) as caught:
+            ask(**parameters | change, **charge)
+        if caught.type is BadParameter:  # a ready mechanism must agree with the parameters beside it
+            assert "ready mechanism" in str(caught.value)
+    assert value_of(ask(**parameters, **charge)) == value_of(first)
+    assert ledger.left("d", "anyone").epsilon == spent
+
+
+@pytest.mark.parametrize(("mechanism", "truth", "others"), MECHANISMS, ids=lambda part: getattr(part, "name", ""))
+def test_every_parameter_of_a_mechanism_is_bound(ledger, mechanism, truth, others):
+    charge = {"ledger": ledger, "dataset": "d", "request_id": "q"}
+    first = release_mechanism(mechanism, truth, **charge)
+    mechanism.error(), mechanism.draw(truth)  # what is computed and kept on the way changes nothing
+    assert value_of(release_mechanism(mechanism, truth, **charge)) == value_of(first)
+    assert fingerprint_of(pickle.loads(pickle.dumps(mechanism))) == fingerprint_of(mechanism)  # noqa: S301
+    for other in others:
+        with pytest.raises(RequestConflict):
+            release_mechanism(other, truth, **charge)
+    with pytest.raises(RequestConflict):
+        release_mechanism(mechanism, truth, parameters={"year": 2024}, **charge)
+
+
+BINS, KEYS, OTHERS = {"age": [0, 50, 100]}, {"city": ["Lyon", "Metz"]}, {"city": ["Lyon", "Nice"]}
+ASKED = [
+    lambda d: d.count(),
+    lambda d: d.count(of="units"),
+    lambda d: d.count(where="age > 5"),
+    lambda d: d.count(where="age > 6"),
+    lambda d: d.count(keys=KEYS),
+    lambda d: d.count(keys=OTHERS),
+    lambda d: d.count(keys=KEYS, groups_per_unit=2),
+    lambda d: d.count(keys=KEYS, rows_per_unit=2),
+    lambda d: d.count(bins=BINS),
+    lambda d: d.count(bins={"age": [0, 60, 100]}),
+    lambda d: d.count(by="city", of="units"),
+    lambda d: d.count(by="sex", of="units"),
+    lambda d: d.workload("prefix sums", bins=BINS),
+    lambda d: d.workload([[1, 2]], bins=BINS),
+    lambda d: d.workload([[1, 3]], bins=BINS),
+    lambda d: d.workload([[1, 3]], bins=BINS, names=["a"]),
+    lambda d: d.marginals(keys=KEYS, bins=BINS),
+    lambda d: d.marginals(keys=OTHERS, bins=BINS),
+    lambda d: d.sum("age", bounds=(0, 100)),
+    lambda d: d.sum("age", bounds=(1, 100)),
+    lambda d: d.sum("age", bounds=(0, 101)),
+    lambda d: d.sum("age", bounds=(0, 100), step=2),
+    lambda d: d.sum("income", bounds=(0, 100), step=1),
+    lambda d: d.mean("age", bounds=(0, 100)),
+    lambda d: d.variance("age", bounds=(0, 100)),
+    lambda d: d.median("age", bounds=(0, 100), step=1),
+    lambda d: d.median("age", bounds=(0, 100), step=2),
+    lambda d: d.quantile("age", [0.2], bounds=(0, 100), step=1),
+    lambda d: d.quantile("age", [0.2, 0.4], bounds=(0, 100), step=1),
+    lambda d: d.most_common(keys=KEYS),
+    lambda d: d.most_common(2, keys={"city": ["Lyon", "Nice", "Metz"]}),
+    lambda d: d.choose(["age > 5", "age > 6"]),
+    lambda d: d.choose(["age > 5", "age > 7"]),
+    lambda d: d.sorted_counts(by="city", total=100, top=3),
+    lambda d: d.sorted_counts(by="city", total=100, top=2),
+    lambda d: d.sorted_counts(by="city", total=101, top=3),
+]
+
+
+def test_every_public_parameter_of_a_question_is_bound(open_people):
+    dataset = open_people(privacy_unit="person")
+    told = {
+        json.dumps([type(query).__name__, query.parameters()], sort_keys=True)
+        for query in (ask(dataset) for ask in ASKED)
+    }
+    assert len(told) == len(ASKED)
+    dataset.count().release(1, request_id="q")
+    for late in (lambda: dataset.count().release(2, request_id="q"), lambda: dataset.count().release(1, "1e-6", "q")):
+        with pytest.raises(RequestConflict):
+            late()
+
+
+@dataclass(frozen=True)
+class Loaded(Mechanism):
+    """A coin of one's own, with whatever one likes to keep in it."""
+
+    held: object = None
+    name = "loaded coin"
+    privacy = Pure("ln(3)")
+
+    def draw(self, answer, size=None, source=None):
+        return RandomizedResponse("ln(3)", [0, 1]).draw(answer, size, source)
+
+    def pmf(self, output, answer, bits=64):
+        return RandomizedResponse("ln(3)", [0, 1]).pmf(output, answer, bits)
+
+    def error(self):
+        return ErrorEstimate("zero-one", Enclosure(Fraction(1, 4), Fraction(1, 4)))
+
+    def why(self):
+        return Reason("one's own", "nobody")
+
+    def certificate(self):
+        return RandomizedResponse("ln(3)", [0, 1]).certificate()
+
+
+class Stateless(Loaded):
+    def __init__(self):
+        object.__setattr__(self, "held", None)
+
+
+@pytest.mark.parametrize("held", [lambda x: x, partial(max, 1), len, iter([1])])
+def test_a_mechanism_that_cant_be_told_from_others_needs_parameters(ledger, held):
+    charge = {"ledger": ledger, "dataset": "d", "request_id": "q"}
+    before = len(list(ledger.entries()))
+    with pytest.raises(BadParameter, match="parameters="):
+        release_mechanism(Loaded(held), 1, **charge)
+    assert len(list(ledger.entries())) == before
+    first = release_mechanism(Loaded(held), 1, parameters={"version": 1}, **charge)
+    assert release_mechanism(Loaded(held), 1, parameters={"version": 1}, **charge) == first
+    with pytest.raises(RequestConflict):
+        release_mechanism(Loaded(held), 1, parameters={"version": 2}, **charge)
+    release_mechanism(Loaded(held), 1)  # without a ledger nothing is bound
+
+
+def test_values_of_any_kind_are_told_apart():
+    values = [
+        None, False, 0, 0.0, -0.0, Fraction(1, 2), 0.5, "0.5", "", (), (0,), (0, 0), ((0,), 0), {0}, {0: 1}, {0: None},
+        {"a": 1, "b": 2}, {"a": 2, "b": 1}, range(3), range(4), np.zeros(2), np.zeros((2, 1)), np.zeros(2, dtype=int),
+        np.array([1, None], dtype=object), np.array(["a"]), b"x", Loaded(1), Loaded(1.0), Loaded("1"), Stateless(),
+        ln.graphs.path(3), ln.graphs.path(4), ln.Channel([[1, 0], [0, 1]]), ln.Channel([[0, 1], [1, 0]]),
+        ln.Channel([[1, 0], [0, 1]], inputs="ab"),
+    ]  # fmt: skip
+    prints = [fingerprint_of(value) for value in values]
+    assert len(set(prints)) == len(values)
+    assert fingerprint_of({"b": 2, "a": 1}) == fingerprint_of({"a": 1, "b": 2})
+    endless = []
+    endless.append(endless)
+    with pytest.raises(BadParameter):
+        fingerprint_of(endless)
+
+
+def seeded_draw():
+    source = SeededSource(7)
+    return lambda answer: Geometric(1).draw(answer, source=source)
+
+
+class Disguised(SystemSource):
+    """A subclass may give any bits."""
+
+
+HIDDEN = {
+    "itself": SeededSource(7),
+    "in a list": [[SeededSource(7)]],
+    "in a dict": {"a": {"source": SeededSource(7)}},
+    "in an array": np.array([SeededSource(7)], dtype=object),
+    "in another mechanism": Loaded(SeededSource(7)),
+    "in a partial": partial(Geometric(1).draw, source=SeededSource(7)),
+    "in a closure": seeded_draw(),
+    "as a method": SeededSource(7).words,
+    "in a default": lambda source=SeededSource(7): source,  # noqa: B008
+    "disguised": Disguised(),
+}
+
+
+@pytest.mark.parametrize("held", HIDDEN.values(), ids=HIDDEN)
+@pytest.mark.parametrize("charged", [True, False])
+def test_a_mechanism_that_holds_a_predictable_source_is_refused(ledger, held, charged):
+    charge = {"ledger": ledger, "dataset": "d"} if charged else {}
+    before = len(list(ledger.entries()))
+    with pytest.raises(InsecureSource):
+        release_mechanism(Loaded(held), 1, parameters={"version": 1}, **charge)
+    assert len(list(ledger.entries())) == before
+    release_mechanism(Loaded(SystemSource()), 1, **charge)
+
+
+def test_no_argument_of_a_release_takes_a_source_or_another_draw():
+    asks = [partial(release_mechanism, Geometric(1), 3)]
+    asks += [partial(ask, **parameters) for ask, parameters, _ in COMBINATORIAL.values()]
+    for ask in asks:
+        for name in ("source", "draw"):
+            with pytest.raises(TypeError, match=name):
+                ask(**{name: SeededSource(7)})
+    with pytest.raises(InsecureSource):
+        Geometric(1).release(3, source=SeededSource(7))
+    with pytest.raises(InsecureSource):
+        ln.design("path:4", "ln(2)").release(1, source=SeededSource(7))
+
+
+def test_what_overrides_release_does_not_choose_the_source(ledger):
+    class Sly(Loaded):
+        def release(self, answer, source=None):  # noqa: ARG002 - the attack
+            return self.draw(answer, source=SeededSource(7))
+
+        def draw(self, answer, size=None, source=None):
+            assert type(source) is SystemSource
+            return super().draw(answer, size, source)
+
+    assert release_mechanism(Sly(), 1, ledger=ledger, dataset="d").value in (0, 1)
+
+
+def test_a_source_whose_bits_were_replaced_is_not_used():
+    rigged = SystemSource()
+    rigged.words = lambda count, bits: np.zeros(count, dtype=f"u{bits // 8}")
+    assert len({Geometric("1/100").release(0, source=rigged) for _ in range(20)}) > 1
+
+
+def test_only_what_reports_progress_takes_one(ledger):
+    with pytest.raises(BadParameter, match="no progress"):
+        release_mechanism(Geometric(1), 3, progress=print, ledger=ledger, dataset="d")
+    assert ledger.left("d", "anyone").epsilon == 1000
