@@ -52,6 +52,8 @@ def test_the_table_shows_bars_of_what_is_spent_and_left():
     assert "ε = 0.4" in output
     assert "never" in output
     assert "UTC" in output
+    assert "analyst '[red]ada'" not in run("--dataset", "census").output
+    assert "none yet" in run("--dataset", "other").output
 
 
 def test_verify_goes_through_the_ledger_and_tells_the_head(ledger):
