@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 
 from leastnoise.composition import Left
 from leastnoise.data import Contribution, Table
-from leastnoise.errors import Closed, ForeignProcess, UncoveredDebit
+from leastnoise.errors import Closed, UncoveredDebit
 from leastnoise.ledger import Ledger, Opening
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.choosing import Choosing
@@ -43,7 +42,6 @@ class Dataset(Counting, Measuring, Choosing, Deciding):
     opening: Opening
     owns_table: bool = True
     owns_ledger: bool = True
-    _process: int = field(default_factory=os.getpid, init=False)
     _closed: bool = field(default=False, init=False)
 
     @property
@@ -73,10 +71,6 @@ class Dataset(Counting, Measuring, Choosing, Deciding):
         """
         if self._closed:
             raise Closed("the dataset was closed", given=self.name, fix="ask within the `with` block, or open it again")
-        if self._process != os.getpid():
-            raise ForeignProcess(
-                "the dataset was opened by another process", given=self.name, fix="open it again in this one"
-            )
         self.table.require_ready()
 
     def close(self) -> None:
