@@ -1,4 +1,7 @@
 import json
+import shlex
+import shutil
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -49,6 +52,8 @@ def test_the_table_shows_bars_of_what_is_spent_and_left():
     assert "ε = 0.4" in output
     assert "never" in output
     assert "UTC" in output
+    assert "analyst '[red]ada'" not in run("--dataset", "census").output
+    assert "none yet" in run("--dataset", "other").output
 
 
 def test_verify_goes_through_the_ledger_and_tells_the_head(ledger):
@@ -78,6 +83,35 @@ def test_a_witness_notices_an_old_copy(ledger, place, tmp_path):
     assert run("witness", "--renew").exit_code == 0, "someone who wants to hide it"
     assert run().exit_code == 0
     assert "old copy put back" in str(run("--verify", "--witness", "kept.json").exception)
+
+
+def test_a_suspension_is_shown_and_cleared(ledger):
+    assert "suspended" not in run().output
+    for analyst in ("eve", "o'neil"):
+        request = Request("q", Pure("1/100"), dataset="census", analyst=analyst)
+        ledger.reserve(request)
+        ledger.fail(request, floor="1/100")
+    ledger.reserve(Request("r", Pure("1/100"), dataset="census", analyst="[red]ada"))
+    ledger.cancel(Request("r", Pure("1/100"), dataset="census", analyst="[red]ada"), interrupted=True)
+    output = run().output
+    assert "suspended: dataset 'census', analyst 'eve': 1 failed since" in output
+    assert "next: leastnoise budget clear census --analyst eve" in output
+    assert shlex.split(output.rsplit("next: leastnoise budget ", 1)[1].splitlines()[0])[-1] == "o'neil"
+    assert "counted: dataset 'census', analyst '[red]ada': 1 interrupted since" in output
+    assert "cleared: dataset 'census', analyst 'eve'; 1 failed" in run("clear", "census", "--analyst", "eve").output
+    assert "nothing to clear" in run("clear", "census", "--analyst", "eve").output
+    assert run("clear", "census").exit_code == 2, "whose suspension is never guessed"
+    assert "analyst 'eve'" not in run().output
+    assert ledger.debit(Request("s", Pure("1/100"), dataset="census", analyst="eve")).fresh
+
+
+def test_a_unit_is_not_shown_as_a_budget(place):
+    old = Path(__file__).parents[1] / "ledger" / "version_1" / "version_1_answered.ledger"
+    for suffix in ("", ".witness"):
+        shutil.copy(f"{old}{suffix}", f"{place}{suffix}")
+    output = run().output
+    assert "dataset 'census'" in output
+    assert "privacy unit" not in output
 
 
 @pytest.mark.usefixtures("ledger")

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import stat
 import tempfile
+import threading
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
@@ -16,7 +17,8 @@ import pytest
 
 from leastnoise.accounting import Ledger, PostgresStore, Pure, Request, SqliteStore, read_witness
 from leastnoise.errors import LedgerDamaged, LedgerMissing, LedgerUnavailable
-from leastnoise.ledger import write_witness
+from leastnoise.ledger import postgres as postgres_module
+from leastnoise.ledger import sqlite, write_witness
 from leastnoise.ledger.chain import link
 from leastnoise.model.privacy import Privacy
 from support.processes import Child
@@ -132,15 +134,32 @@ def test_a_read_only_file_in_a_writable_folder(read_only):
         assert ledger.balances()[0].spent.epsilon == 0
 
 
-def test_a_writer_that_never_ends_is_not_waited_for_forever(path):
+def test_a_writer_that_never_ends_is_not_waited_for_forever(path, monkeypatch):
+    monkeypatch.setattr(sqlite, "NOTICE_SECONDS", 0.05)
+    told = []
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        with Ledger.open(SqliteStore(path, wait_seconds=0.2)) as ledger:
+        store = SqliteStore(path, wait_seconds=0.2, waiting=told.append)
+        with Ledger.open(store, witness=f"{path}.witness") as ledger:
             assert ledger.balances()[0].spent.epsilon == Fraction(1, 5), "reading goes on"
-            with pytest.raises(LedgerUnavailable, match="another process holds"):
+            assert told == []
+            with pytest.raises(LedgerUnavailable, match=r"another process holds.*0\.2 seconds.*fuser .*test\.ledger"):
                 ledger.debit(ask("late"))
+            assert told == [f"ledger {path}"]
             other.execute("ROLLBACK")
             assert ledger.debit(ask("late")).fresh
+
+
+def test_waiting_is_told_on_standard_error(path, monkeypatch, capsys):
+    monkeypatch.setattr(sqlite, "NOTICE_SECONDS", 0.05)
+    with (
+        closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other,
+        Ledger.open(path) as ledger,
+    ):
+        other.execute("BEGIN IMMEDIATE")
+        threading.Timer(0.3, lambda: other.execute("ROLLBACK")).start()
+        assert ledger.debit(ask("late")).fresh
+    assert capsys.readouterr().err == f"waiting for another process that holds the ledger {path} …\n"
 
 
 def test_the_file_is_for_its_owner_only(path):
@@ -406,6 +425,22 @@ def test_postgres_faults(postgres):
         Ledger.open(PostgresStore(address, "faults"))
     with pytest.raises(LedgerMissing):
         Ledger.open(PostgresStore(address, "unknown"))
+
+
+def test_a_writer_in_postgres_that_never_ends(postgres, monkeypatch, capsys):
+    import psycopg
+
+    monkeypatch.setattr(postgres_module, "_SESSION", "SET lock_timeout TO '100ms'")
+    monkeypatch.setattr(postgres_module, "_PATIENTLY", "SET LOCAL lock_timeout TO '200ms'")
+    _, address = postgres
+    with Ledger.open(PostgresStore(address, "faults")) as ledger, psycopg.connect(address) as other:
+        other.execute("SELECT name FROM leastnoise_ledgers WHERE name = 'faults' FOR UPDATE")
+        assert ledger.balances()[0].spent.epsilon == 0, "reading goes on"
+        with pytest.raises(LedgerUnavailable, match=r"another process holds.*pg_stat_activity"):
+            ledger.debit(ask("late"))
+        assert capsys.readouterr().err == "waiting for another process that holds the postgresql ledger 'faults' …\n"
+        threading.Timer(0.2, other.rollback).start()
+        assert ledger.debit(ask("late")).fresh
 
 
 def test_a_password_is_never_shown(postgres_address):

@@ -40,6 +40,7 @@ def show(
     ledger: LedgerOption = None,
     verify: Annotated[bool, typer.Option("--verify", help="Re-check every entry, price and sum.")] = False,
     witness: WitnessFile = None,
+    dataset: Annotated[str | None, typer.Option(help="Show the budgets of this dataset only.")] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw what was left over time into a .png, .svg or .pdf file.")
     ] = None,
@@ -58,8 +59,8 @@ def show(
             from leastnoise.apps.plots import plot_burn_down
 
             plot_burn_down(opened, plot, until=int(time.time()))
-        console.print(_table(opened.balances()))
-        for line in _suspended(opened.suspensions()):
+        console.print(_table([each for each in opened.balances() if dataset in (None, each.scope.dataset)]))
+        for line in _suspended([each for each in opened.suspensions() if dataset in (None, each.dataset)]):
             console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 

@@ -37,10 +37,15 @@ class Balance:
 def balances_at(books: Books, now: int) -> list[Balance]:
     """Every budget, in the order in which they were granted."""
     found = []
+    lefts: dict[tuple[int, Cost], Left] = {}  # many budgets are alike, and nothing was spent of most
     for scope, budget in books.budgets.items():
         account, period = budget.account_at(now), max(budget.period, budget.period_at(now))
         renewed = None if budget.refresh is None else budget.start + period * budget.refresh
-        found.append(Balance(scope, account.limits, account.spent, account.left, budget.refresh, renewed))
+        limits, spent = account.limits, account.spent
+        alike = (id(limits), spent)
+        if alike not in lefts:
+            lefts[alike] = account.left
+        found.append(Balance(scope, limits, spent, lefts[alike], budget.refresh, renewed))
     return found
 
 

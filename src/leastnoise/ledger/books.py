@@ -16,6 +16,7 @@ from leastnoise.errors import (
     BudgetExceeded,
     LeastNoiseError,
     LedgerDamaged,
+    LedgerUnavailable,
     RequestConflict,
     UncoveredDebit,
 )
@@ -79,13 +80,14 @@ class Books:
 
         Raises:
             LedgerDamaged: An entry does not follow from the ones before it; its number is in the text.
+            LedgerUnavailable: They are in a later format.
         """
         for row in rows:
-            entry = read_entry(row, self.chain.head)
+            entry = read_entry(row, self.chain.length, self.chain.hash)
             try:
                 self._check(row.seq, entry)
                 self.apply(entry)
-            except LedgerDamaged:
+            except (LedgerDamaged, LedgerUnavailable):
                 raise
             except LeastNoiseError as error:
                 raise damaged(row.seq, f"it could not have been accepted ({error.problem})") from None
@@ -102,11 +104,11 @@ class Books:
             DatasetSuspended: The dataset is suspended for the analyst.
             RequestConflict: It does not follow from the state of its request.
         """
-        seq = self.head.length + 1
+        seq = self.chain.length + 1
         entry = {"kind": kind, "seq": seq, "time": max(time, self.time), **fields}
         body = canonical(entry, "entry")
         self.apply(entry)
-        row = Row(seq, body, link(self.head.hash, body))
+        row = Row(seq, body, link(self.chain.hash, body))
         self.chain.add(row)
         return row
 
@@ -115,18 +117,18 @@ class Books:
         kind, time = entry["kind"], entry["time"]
         if type(time) is not int or time < self.time:
             raise RequestConflict("the ledger's time goes back", fix="restore the ledger")
-        if (kind == "open") != (self.head.length == 0):
+        if (kind == "open") == (self.version > 0):
             raise RequestConflict("a ledger is opened once, by its first entry", fix="restore the ledger")
         if self.version == 1 and kind not in _FIRST_VERSION:
             raise RequestConflict("unknown kind of entry in format 1", given=kind, fix="restore the ledger")
-        if kind != "answer" and not self.stories.whole:
-            raise RequestConflict("the rest of an answer is missing", fix="restore the ledger")
-        if kind in self._rules:
-            self._rules[kind](entry, time)
-        elif kind == "answer":
+        if kind == "answer":
             self._answer(entry)
+        elif not self.stories.whole:
+            raise RequestConflict("the rest of an answer is missing", fix="restore the ledger")
         elif kind in self._steps:
             self._step(entry, kind, time)
+        elif kind in self._rules:
+            self._rules[kind](entry, time)
         else:
             raise RequestConflict("unknown kind of entry", given=kind, fix="restore the ledger")
         self.time = time
@@ -146,6 +148,8 @@ class Books:
         key = (dataset, analyst, purpose)
         found = self._matching.get(key)
         if found is None:
+            if self.version > 1 and purpose.startswith(UNIT_PURPOSE):
+                raise RequestConflict("this purpose is none that a query may have", given=purpose, fix="choose another")
             scopes = [Scope(d, a, p) for d in (dataset, None) for a in (analyst, None) for p in (purpose, None)]
             found = [self.budgets[scope] for scope in scopes if scope in self.budgets]
             if Scope(dataset) not in self.budgets:
@@ -166,12 +170,13 @@ class Books:
             BudgetExceeded: In one of them it does not.
         """
         accounts = [budget.account_at(time) for budget in budgets]
-        pairs = [pair for pair in zip(budgets, accounts, strict=True) if not pair[1].admits(cost)]
-        if pairs:
-            budget, account = min(pairs, key=lambda pair: pair[1].left.epsilon)
-            raise BudgetExceeded(
-                f"the budget of {budget.scope} does not cover this query", given=str(cost), fix=account.advice(cost)
-            )
+        for tried in accounts:
+            if not tried.admits(cost):
+                pairs = [pair for pair in zip(budgets, accounts, strict=True) if not pair[1].admits(cost)]
+                budget, account = min(pairs, key=lambda pair: pair[1].left.epsilon)
+                raise BudgetExceeded(
+                    f"the budget of {budget.scope} does not cover this query", given=str(cost), fix=account.advice(cost)
+                )
         return accounts
 
     def _check(self, seq: int, entry: Entry) -> None:
@@ -180,14 +185,15 @@ class Books:
     # ------------------------------------------------------------------ entries of no request
 
     def _open(self, entry: Entry, _: int) -> None:
-        if entry["version"] not in (1, VERSION):
-            raise RequestConflict("unknown version of the ledger", given=entry["version"], fix="update leastnoise")
+        _require_known(entry["version"])
         self.ledger, self.version = read_name(entry["ledger"], "ledger"), entry["version"]
 
     def _raise_version(self, entry: Entry, _: int) -> None:
-        if entry["version"] != VERSION or self.version >= VERSION:
-            raise RequestConflict("unknown version of the ledger", given=entry["version"], fix="update leastnoise")
-        self.version = VERSION
+        _require_known(entry["version"])
+        if entry["version"] <= self.version:
+            raise RequestConflict("the version of the ledger goes back", fix="restore the ledger")
+        self.version = entry["version"]
+        self._matching.clear()
 
     def _grant(self, entry: Entry, time: int) -> None:
         granted = read_grant(entry, time)
@@ -221,35 +227,31 @@ class Books:
 
     def _step(self, entry: Entry, kind: str, time: int) -> None:
         key = request_key(entry["analyst"], entry["request"])
-        state = self.stories.after(key, "interrupt" if kind == "cancel" and entry.get("interrupted") else kind)
+        step = "interrupt" if kind == "cancel" and entry.get("interrupted") else kind
+        story = self.stories.after(key, step, self.chain.length + 1)
         self._steps[kind](entry, time, key)
-        self.stories.go_on(key, self.head.length + 1, state)
+        self.stories.go_on(key, story)
 
     def _answer(self, entry: Entry) -> None:
-        key = request_key(entry["analyst"], entry["request"])
-        state = self.stories.after(key, "answer")
+        key, seq = request_key(entry["analyst"], entry["request"]), self.chain.length + 1
+        failed = self.version == 1 and entry["answer"] == _FAILED_ONCE
+        story = self.stories.after(key, "answer", seq)
         if self.stories.answer(key, entry):
-            failed = self.version == 1 and entry["answer"] == _FAILED_ONCE
-            self.stories.go_on(key, self.head.length + 1, "failed" if failed else state)
+            self.stories.go_on(key, ("failed", *story[1:]) if failed else story)
 
     def _spend(self, entry: Entry, time: int, key: str) -> None:
-        if self.version > 1:
-            read_purpose(entry["purpose"])
-        elif self.stories.get(key) is not None:
+        if self.version == 1 and self.stories.get(key) is not None:
             raise RequestConflict("format 1 keeps a cancelled id cancelled", fix="restore the ledger")
-        cost = read_cost(entry["cost"])
-        self.suspensions.require_none(entry["dataset"], entry["analyst"])
-        budgets = self.matching(entry["dataset"], entry["analyst"], entry["purpose"])
+        cost, dataset, analyst = read_cost(entry["cost"]), entry["dataset"], entry["analyst"]
+        self.suspensions.require_none(dataset, analyst)
+        budgets = self.matching(dataset, analyst, entry["purpose"])
         accounts = self.admit(cost, budgets, time)
-        self._charge(time, budgets, accounts, [cost] * len(budgets))
-        if entry["kind"] == "reserve":
-            self._held[key] = _Held(entry, tuple(zip(budgets, accounts, strict=True)))
-
-    def _charge(self, time: int, budgets: list[Budget], accounts: list[Account], costs: list[Cost]) -> None:
-        for budget, account, cost in zip(budgets, accounts, costs, strict=True):
+        for budget, account in zip(budgets, accounts, strict=True):
             account.add(cost)
             if account is not budget.account:
                 budget.enter(time, account)
+        if entry["kind"] == "reserve":
+            self._held[key] = _Held(entry, tuple(zip(budgets, accounts, strict=True)))
 
     def _commit(self, entry: Entry, time: int, key: str) -> None:
         held = self._held[key]
@@ -290,3 +292,14 @@ class Books:
             if account is not budget.account:
                 budget.enter(time, account)
         self.suspensions.count(entry["dataset"], entry["analyst"], time, failures=1)
+
+
+def _require_known(version: object) -> None:
+    if type(version) is not int or version < 1:
+        raise RequestConflict("a version is a number from one on", fix="restore the ledger")
+    if version > VERSION:
+        raise LedgerUnavailable(
+            "the ledger was written by a later version of leastnoise",
+            given=f"format {version}",
+            fix="update leastnoise",
+        )

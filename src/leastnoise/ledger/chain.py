@@ -40,15 +40,20 @@ START = Head(0, "0" * 64)
 class Chain:
     """The hashes of all entries so far, by which an entry that is read again is proven: 32 bytes each."""
 
-    __slots__ = ("_hashes", "head")
+    __slots__ = ("_hashes", "hash", "length")
 
     def __init__(self) -> None:
-        self.head, self._hashes = START, bytearray(_SIZE)
+        (self.length, self.hash), self._hashes = START, bytearray(_SIZE)
+
+    @property
+    def head(self) -> Head:
+        """How many entries there are, and the hash of the last."""
+        return Head(self.length, self.hash)
 
     def add(self, row: Row) -> None:
         """Go on to an entry that follows the head."""
-        self.head = Head(row.seq, row.hash)
-        self._hashes += bytes.fromhex(row.hash)
+        self.length, _, self.hash = row
+        self._hashes += bytes.fromhex(self.hash)
 
     def hash_at(self, seq: int) -> str | None:
         """The hash of an entry; None where there is none of this number."""
@@ -61,11 +66,11 @@ class Chain:
         Raises:
             LedgerDamaged: They are no longer what they were when the chain was followed.
         """
-        found, before = [], Head(first - 1, self.hash_at(first - 1) or "")
+        found, length, before = [], first - 1, self.hash_at(first - 1) or ""
         for row in rows:
-            found.append(read_entry(row, before))
-            before = Head(row.seq, row.hash)
-        if before != (last, self.hash_at(last)):
+            found.append(read_entry(row, length, before))
+            length, before = row.seq, row.hash
+        if (length, before) != (last, self.hash_at(last)):
             raise damaged(last, "it was there before and is no longer, or was edited meanwhile")
         return found
 
@@ -79,16 +84,16 @@ def link(previous: str, body: str) -> str:
     return hashlib.sha256((previous + body).encode()).hexdigest()
 
 
-def read_entry(row: Row, head: Head) -> Entry:
-    """The entry that follows `head`.
+def read_entry(row: Row, length: int, previous: str) -> Entry:
+    """The entry that follows so many, of which the last has this hash.
 
     Raises:
         LedgerDamaged: It is missing, was edited, or is no entry.
     """
-    seq, body = row.seq, row.body
-    if seq != head.length + 1:
-        raise damaged(head.length + 1, "it is missing")
-    if type(body) is not str or hashlib.sha256((head.hash + body).encode()).hexdigest() != row.hash:
+    seq, body, stored = row
+    if seq != length + 1:
+        raise damaged(length + 1, "it is missing")
+    if type(body) is not str or hashlib.sha256((previous + body).encode()).hexdigest() != stored:
         raise damaged(seq, "its text and its hash do not belong together, or the entry before it was replaced")
     try:
         entry, end = _DECODER.raw_decode(body)

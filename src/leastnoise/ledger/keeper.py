@@ -91,6 +91,7 @@ class Keeper:
 
     def _begin(self) -> None:
         self._books, self._lock, self._process = Books(), threading.RLock(), os.getpid()
+        self._stale = False  # whether the books may hold what the store does not, after a failure
         self._group: GroupCommit[Writing] = GroupCommit(self._run_batch)
 
     def _after_fork(self) -> None:
@@ -118,7 +119,7 @@ class Keeper:
                                 raise
                             ticket.error = error  # refused, and nothing of it was appended
             except BaseException:
-                self._books = Books()  # it may or may not be on the disk: everything is read again
+                self._stale = True  # it may or may not be on the disk: everything is read again
                 raise
             self._seen = self._books.head
             if self._witness_file is not None and known != self._seen.length:
@@ -126,7 +127,7 @@ class Keeper:
 
     def _catch_up(self, session: Session) -> None:
         """Take over what other processes have appended; whatever was seen before must still be there."""
-        books, self._books = self._books, Books()
+        books, self._stale = Books() if self._stale else self._books, True
         rows = iter(session.entries(max(self._seen.length, 1)))
         if self._seen.length:
             last = next(rows, None)
@@ -142,7 +143,7 @@ class Keeper:
             )
         if not books.stories.whole:
             raise damaged(books.head.length + 1, "the rest of an answer is missing")
-        self._books, self._seen = books, books.head
+        self._books, self._seen, self._stale = books, books.head, False
 
     def _confirmed_witness(self) -> int | None:
         """How far the witness is; under the write lock nothing it has seen may be missing."""

@@ -149,7 +149,8 @@ class SqliteStore:
         return connection
 
     def _set_up(self, connection: sqlite3.Connection) -> None:
-        connection.text_factory = _text  # also for what a broken file gives back as text
+        # Entries are ASCII. What is not is read without fail, and then does not fit its hash.
+        connection.text_factory = lambda stored: stored.decode("latin-1")
         if connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION_ID,):
             empty = not self._path.stat().st_size
             raise _unfinished(self.name) if empty else _broken(self.name, "it belongs to another program")
@@ -265,11 +266,6 @@ def _image(first: Row) -> bytes:
         image = bytearray(connection.serialize())
     image[18:20] = b"\x02\x02"  # the file format's versions for reading and writing: 2 is the write-ahead log
     return bytes(image)
-
-
-def _text(stored: bytes) -> str:
-    """Entries are ASCII. Other bytes are read without fail, so that the hash of the entry shows them."""
-    return stored.decode("latin-1")
 
 
 def _unfinished(name: str) -> LedgerDamaged:

@@ -50,8 +50,9 @@ class Stories:
     """The state of every request, by its key."""
 
     def __init__(self) -> None:
-        self._known: dict[str, Story] = {}
+        self._known: dict[str, tuple[str, int, int]] = {}  # as in `Story`, but plain: there may be millions
         self._answering: tuple[str, int, int] | None = None  # an answer in parts: whose, how many, the next one
+        self.whole = True  # whether no answer lacks a part
 
     def __len__(self) -> int:
         """How many requests there are."""
@@ -59,33 +60,27 @@ class Stories:
 
     def get(self, key: str) -> Story | None:
         """Where a request stands; None where it was never seen."""
-        return self._known.get(key)
+        found = self._known.get(key)
+        return None if found is None else Story(*found)
 
-    @property
-    def whole(self) -> bool:
-        """Whether no answer lacks a part."""
-        return self._answering is None
-
-    def after(self, key: str, kind: str) -> str:
-        """The state that an entry of a kind brings about.
+    def after(self, key: str, kind: str, seq: int) -> tuple[str, int, int]:
+        """Where an entry of a kind and number takes a request, for `go_on`.
 
         Raises:
             RequestConflict: It can't follow.
         """
         story = self._known.get(key)
-        state = None if story is None else story.state
-        found = AFTER.get((state, kind))
-        if found is None:
-            raise RequestConflict(f"{kind!r} can't follow {state!r}", fix="restore the ledger")
-        return found
-
-    def go_on(self, key: str, seq: int, state: str) -> None:
-        """Take a request to a state that `after` gave."""
-        story = self._known.get(key)
+        before = None if story is None else story[0]
+        state = AFTER.get((before, kind))
+        if state is None:
+            raise RequestConflict(f"{kind!r} can't follow {before!r}", fix="restore the ledger")
         if story is None:
-            self._known[key] = Story(state, seq, seq)
-        elif story.state != state:
-            self._known[key] = Story(state, story.first, seq)
+            return state, seq, seq
+        return story if state == before else (state, story[1], seq)
+
+    def go_on(self, key: str, story: tuple[str, int, int]) -> None:
+        """Take a request to where `after` said."""
+        self._known[key] = story
 
     def answer(self, key: str, entry: Entry) -> bool:
         """Take an answer, or the next part of one, and say whether it is complete.
@@ -102,8 +97,7 @@ class Stories:
             expected, found = (key, parts, part), self._answering or (key, parts, 1)
         if expected != found:
             raise RequestConflict("it is not the next part of an answer", fix="restore the ledger")
-        if expected is None or expected[2] == expected[1]:
-            self._answering = None
-            return True
-        self._answering = (key, expected[1], expected[2] + 1)
-        return False
+        last = expected is None or expected[2] == expected[1]
+        self._answering = None if last or expected is None else (key, expected[1], expected[2] + 1)
+        self.whole = last
+        return last

@@ -104,6 +104,7 @@ class WitnessFile:
         self.path = path
         self._handle: int | None = None
         self._process = os.getpid()
+        self._known: tuple[bytes, Witness] = (b"", Witness("", 0, ""))  # what was read or written last
 
     def read(self) -> Witness:
         """The witness as it is now.
@@ -114,12 +115,15 @@ class WitnessFile:
             LedgerUnavailable: It can't be opened for writing.
         """
         try:
-            with self._locked(fcntl.LOCK_SH) as handle:
-                return _parse(os.pread(handle, _LENGTH + 1, 0), self.path)
+            handle = self._open()
+            if os.pread(handle, _LENGTH + 1, 0) != self._known[0]:  # it may be half written: read it again, alone
+                with _locked(handle):
+                    self._look(handle)
         except FileNotFoundError:
             raise _missing(self.path) from None
         except OSError as error:
             raise _unwritable(self.path, error, "make the file writable; nothing was spent") from None
+        return self._known[1]
 
     def advance(self, witness: Witness) -> None:
         """Write a witness, in place; one that is ahead stays, because another process was faster.
@@ -128,9 +132,12 @@ class WitnessFile:
             LedgerUnavailable: It can't be written.
         """
         try:
-            with self._locked(fcntl.LOCK_EX) as handle:
-                if _parse(os.pread(handle, _LENGTH + 1, 0), self.path).count < witness.count:
-                    os.pwrite(handle, _text(witness), 0)
+            handle = self._open() if self._handle is None else self._handle
+            with _locked(handle):
+                if self._look(handle).count < witness.count:
+                    text = _text(witness)
+                    os.pwrite(handle, text, 0)
+                    self._known = text, witness
         except OSError as error:
             fix = "make the file writable; the debit itself is safe, and asking again returns it"
             raise _unwritable(self.path, error, fix) from None
@@ -141,25 +148,30 @@ class WitnessFile:
             os.close(self._handle)
             self._handle = None
 
-    @contextmanager
-    def _locked(self, how: int) -> Iterator[int]:
-        handle = self._open()
-        fcntl.flock(handle, how)
-        try:
-            yield handle
-        finally:
-            fcntl.flock(handle, fcntl.LOCK_UN)
+    def _look(self, handle: int) -> Witness:
+        text = os.pread(handle, _LENGTH + 1, 0)
+        if text != self._known[0]:
+            self._known = text, _parse(text, self.path)
+        return self._known[1]
 
     def _open(self) -> int:
+        """The file that has the name now; in a child its own handle, because a lock goes with the handle."""
         if self._handle is not None:
             there, here = self.path.stat(), os.fstat(self._handle)
-            same = (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
-            if self._process != os.getpid() or not same:  # a handle from before a fork shares its lock with the parent
+            if self._process != os.getpid() or (there.st_dev, there.st_ino) != (here.st_dev, here.st_ino):
                 self.close()
-        self._process = os.getpid()
         if self._handle is None:
-            self._handle = os.open(self.path, os.O_RDWR)
+            self._handle, self._process = os.open(self.path, os.O_RDWR), os.getpid()
         return self._handle
+
+
+@contextmanager
+def _locked(handle: int) -> Iterator[None]:
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        fcntl.flock(handle, fcntl.LOCK_UN)
 
 
 def _text(witness: Witness) -> bytes:
