@@ -94,6 +94,8 @@ def test_without_a_file_nothing_is_fixed(tmp_path, monkeypatch):
         ("steps = {pay = 'x'}", "datasets.d.steps.pay"),
         ("keys = {city = 5}", "datasets.d.keys.city"),
         ("keys = {city = [[1]]}", "datasets.d.keys.city"),
+        ("columns = {age = 5}", "datasets.d.columns.age"),
+        ("columns = 'age'", "datasets.d.columns"),
         ("bins = {age = '0,1'}", "datasets.d.bins.age"),
         ("source = 5", "datasets.d.source"),
         ("[ledgr]", "did you mean ledger"),

@@ -198,3 +198,39 @@ def test_the_ledger_can_be_elsewhere(run, folder):
     assert run(*base, LEASTNOISE_LEDGER="mine.ledger").returncode == 0
     assert run(*base, LEASTNOISE_LEDGER="mine.ledger").returncode == 2
     assert not (folder / "leastnoise.ledger").exists()
+
+
+def test_columns_of_a_csv_are_declared(run, folder):
+    lines = [f"{person},{person % 90}" for person in range(900)]
+    (folder / "p.csv").write_text("\n".join(["person,age", *lines, "901,refused"]))
+    question = (
+        "plan",
+        "p.csv",
+        "--unit",
+        "person",
+        "median",
+        "age",
+        "--bounds",
+        "0,120",
+        "--step",
+        "1",
+        "--epsilon",
+        "1",
+    )
+    assert 'columns={"age": "integer"}' in run(*question).stderr
+    assert run(*question, "--column", "age=integer").returncode == 0
+    for wrong, says in (
+        ("age", "age=integer"),
+        ("=integer", "age=integer"),
+        ("age=int", "integer"),
+        ("agee=text", "age"),
+    ):
+        done = run(*question, "--column", wrong)
+        assert done.returncode == 2
+        assert says in done.stderr
+    settings = '[datasets.p]\nsource = "p.csv"\nunit = "person"\ncolumns = {age = "integer"}\n'
+    (folder / "leastnoise.toml").write_text(settings)
+    fixed = ("plan", "p", *question[4:])
+    assert run(*fixed).returncode == 0
+    assert run(*fixed, "--column", "age=integer").returncode == 0
+    assert "is fixed in leastnoise.toml" in run(*fixed, "--column", "age=real").stderr

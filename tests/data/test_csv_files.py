@@ -26,9 +26,9 @@ HEADER = b"person,age,pay,born,seen,member,note\n"
 ROW = b'7,36,1200.50,1988-02-29,2024-01-31T12:00:00Z,yes,"a ""b"", c"\n'
 PIECES = [
     b'"', b'""', b",", b"\n", b"\r", b"\r\n", b"\0", b"\xe9", b"\xff\xfe", b"\xc3", b"\xef\xbb\xbf", b"\xed\xa0\x80",
-    b" ", b"\t", b"\\", b"'", b"#", b";", b"1", b"-1", b"30.5", b"1e999", b"9" * 30, b"nan", b"infinity", b"refused", b"0x1f",
-    b"1_000", b"0000-01-01", b"2024-02-30", b"9999-12-31 23:59:59-23:59", b"2024-01-01T00:00:00+99:99", b"true",
-    b"\x1a",
+    b" ", b"\t", b"\\", b"'", b"#", b";", b"1", b"-1", b"30.5", b"1e999", b"9" * 30, b"nan", b"infinity", b"refused",
+    b"0x1f", b"1_000", b"0000-01-01", b"2024-02-30", b"9999-12-31 23:59:59-23:59", b"2024-01-01T00:00:00+99:99",
+    b"true", b"\x1a",
 ]  # fmt: skip
 
 
@@ -61,7 +61,7 @@ def test_no_row_changes_what_is_seen_of_a_file(tmp_path):
     plain = outcome(file, HEADER, opened)
     assert plain[0] == "answered"
     assert plain[1]["age"] is Kind.REAL
-    for _ in range(80):
+    for _ in range(40):
         assert outcome(file, HEADER + random_rows(dice), opened) == plain
     for piece in PIECES:
         assert outcome(file, HEADER + 3 * ROW + b"1," + piece + b",2\n" + ROW, opened) == plain

@@ -256,6 +256,11 @@ def test_wrong_questions_are_refused_before_the_data_is_touched(people, ask, err
         ("broken.duckdb", {}, BadParameter),
         ("broken.parquet", {"table": "t"}, BadParameter),
         (3, {}, BadSource),
+        ("loop.csv", {}, BadSource),
+        ("a\0b.csv", {}, BadSource),
+        ("*.duckdb", {"table": "t"}, BadSource),
+        ("broken.parquet", {"columns": {"a": "text"}}, BadParameter),
+        ("postgresql://127.0.0.1:1/x", {"table": "t", "columns": {"a": "text"}}, BadParameter),
         ("postgresql://127.0.0.1:1/x", {"table": "t"}, BadSource),
         ("postgresql://127.0.0.1:1/x", {"table": 'a"; DROP TABLE b'}, BadParameter),
         ("postgresql://127.0.0.1:1/x", {"table": "t", "memory_limit": "1GB"}, BadParameter),
@@ -264,9 +269,12 @@ def test_wrong_questions_are_refused_before_the_data_is_touched(people, ask, err
 def test_sources_that_are_none(tmp_path, source, options, error):
     for name in ("readme.txt", "broken.parquet", "broken.arrow", "broken.duckdb"):
         (tmp_path / name).write_text(PRIVATE)
+    (tmp_path / "loop.csv").symlink_to(tmp_path / "loop.csv")
     given = source if not isinstance(source, str) or "//" in source else str(tmp_path / source)
     with pytest.raises(error) as caught:
         open_table(given, **options)
+    with pytest.raises(BadSource):
+        open_table("~nobody-of-this-name/x.csv")
     assert PRIVATE not in "".join(traceback.format_exception(caught.value))
 
 

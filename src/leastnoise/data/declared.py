@@ -89,9 +89,10 @@ def declaration_hint(column: str) -> str:
     """What to do about a column that is text because nobody declared its kind.
 
     >>> print(declaration_hint("age"))
-    "age" is text until its kind is declared: columns={"age": "integer"}
+    "age" is text until its kind is declared: columns={"age": "integer"}, or --column age=integer
     """
-    return f'"{column}" is text until its kind is declared: columns={{"{column}": "integer"}}'
+    declared = f'columns={{"{column}": "integer"}}, or --column {column}=integer'
+    return f'"{column}" is text until its kind is declared: {declared}'
 
 
 def _read_kind(column: str, kind: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,10 +70,17 @@ def open_table(
         return _spark(source, table) if module == "pyspark" else _postgres(source, table)
     limits = {"memory_limit": memory_limit, "temp_directory": temp_directory}
     if isinstance(source, str | Path):
-        return _file(Path(source).expanduser(), table, columns, limits)
+        return _file(_at_home(source), table, columns, limits)
     if module in ("pandas", "polars", "pyarrow"):
         return _frame(source, module, table, columns, limits)
     raise BadSource("this is no table that can be opened", given=type(source).__name__, fix=_EXAMPLES)
+
+
+def _at_home(source: str | Path) -> Path:
+    try:
+        return Path(source).expanduser()
+    except RuntimeError:
+        raise BadSource("there is no such home folder", given=str(source), fix="write the whole path") from None
 
 
 def _typed_already(columns: Declared) -> None:
@@ -163,15 +170,21 @@ def _folded(names: Sequence[str]) -> list[bytes]:
 
 
 def _matching(path: Path) -> list[Path]:
-    if path.is_dir():
-        found = sorted(file for file in path.rglob("*") if _suffix(file) in _PARQUET)
-    elif path.exists():
-        found = [path]
-    else:
-        found = sorted(Path(match) for match in glob(str(path), recursive=True))  # noqa: PTH207 - absolute patterns
+    """The files that a path stands for, without links: a file, the Parquet files of a folder, or a pattern."""
+    found: list[Path] = []
+    try:
+        if path.is_dir():
+            found = [file for file in path.rglob("*") if _suffix(file) in _PARQUET]
+        elif path.exists():
+            found = [path]
+        else:
+            found = [Path(match) for match in glob(str(path), recursive=True)]  # noqa: PTH207 - absolute patterns
+        found = sorted({file.resolve(strict=True) for file in found})
+    except (OSError, ValueError, RuntimeError):  # no rights, a loop of links, a name that can't be one
+        found = []
     if not found:
         raise BadSource("there is no such file", given=str(path), fix=_EXAMPLES)
-    return [file.resolve() for file in found]
+    return found
 
 
 def _suffix(path: Path) -> str:
@@ -193,7 +206,7 @@ def _frame(source: Any, module: str, table: str | None, columns: Declared, limit
     from leastnoise.data.engines.embedded import EmbeddedTable
 
     frame, objects = arrow_table(source, module)
-    if not objects:
+    if not objects or (isinstance(columns, Mapping) and columns.keys() & set(frame.column_names) - set(objects)):
         _typed_already(columns)
     kinds = read_declared(columns, objects)
 

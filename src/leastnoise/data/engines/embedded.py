@@ -23,7 +23,7 @@ from leastnoise.data.dialects import DUCKDB
 from leastnoise.data.identity import Identity
 from leastnoise.data.table import Table, TooLittleMemory
 from leastnoise.data.temporary_folders import TemporaryFolder
-from leastnoise.errors import BadParameter, BadSource, LeastNoiseError, MissingPackage
+from leastnoise.errors import BadParameter, BadSource, MissingPackage
 
 if TYPE_CHECKING:
     import duckdb
@@ -78,23 +78,19 @@ class EmbeddedTable(Table):
         self._lock = threading.Lock()
         self._connection = _connect(folder, memory_limit)
         self._finalizer = weakref.finalize(self, _let_go, self._connection, folder, os.getpid())
-        identity = None
+        stopped: BaseException | None = None
         try:
             identity = attach(self._connection, folder.path)
             columns = self._lock_down(untyped)
-        except LeastNoiseError:
+        except Exception as error:
+            stopped = KeyboardInterrupt() if _is_interruption(error) else _bad_source(given)
+        except BaseException as error:
+            stopped = error
+        if (
+            stopped is not None
+        ):  # outside of `except`: the engine's words may quote values of a file that it can't parse
             self._finalizer()
-            raise
-        except Exception:
-            identity = None
-        except BaseException:
-            self._finalizer()
-            raise
-        if identity is None:  # outside of `except`: the engine's words may quote values of a file that it can't parse
-            self._finalizer()
-            raise BadSource(
-                "the source can't be read as a table", given=given, fix="see that it is complete and readable"
-            )
+            raise stopped
         super().__init__(identity, columns, "source")
 
     def _lock_down(self, untyped: Collection[str]) -> list[Column]:
@@ -106,7 +102,6 @@ class EmbeddedTable(Table):
     def _execute(self, text: str, values: list[object]) -> Sequence[Sequence[Any]]:
         import duckdb
 
-        interrupted = False
         with self._lock:
             try:
                 found = self._connection.execute(text, values)
@@ -114,11 +109,10 @@ class EmbeddedTable(Table):
                 return list(columns.values())
             except duckdb.OutOfMemoryException:
                 raise TooLittleMemory from None
-            except duckdb.InterruptException:
-                interrupted = True
-        if interrupted:  # DuckDB's own name for Ctrl-C
-            raise KeyboardInterrupt
-        return []
+            except Exception as error:
+                if not _is_interruption(error):
+                    raise
+        raise KeyboardInterrupt
 
     def _keep(self, text: str, values: list[object]) -> str:
         self._execute(f"CREATE TEMP TABLE made_up AS {text}", values)
@@ -127,6 +121,15 @@ class EmbeddedTable(Table):
     def _release(self) -> None:
         """Close the engine and remove its temporary files."""
         self._finalizer()
+
+
+def _is_interruption(error: Exception) -> bool:
+    """Whether this is how DuckDB says that Ctrl-C was pressed while it worked; Python does not hear of it otherwise."""
+    return type(error).__name__ == "InterruptException" or repr(error) == "RuntimeError('Query interrupted')"
+
+
+def _bad_source(given: str) -> BadSource:
+    return BadSource("the source can't be read as a table", given=given, fix="see that it is complete and readable")
 
 
 def path_list(files: Sequence[Path]) -> str:
