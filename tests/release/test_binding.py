@@ -65,6 +65,7 @@ COMBINATORIAL = {
         {"points_or_metric": TOWN, "k": 2, "epsilon": 1, "delta": 0, "steps": 4},
         [
             {"points_or_metric": [[2 * x, y] for x, y in TOWN]},
+            {"points_or_metric": [*TOWN[:4], [1, 1.5], *TOWN[5:]]},
             {"points_or_metric": facilities(steps=4, resolution=100)},
             {"points_or_metric": facilities(steps=4, diameter=1)},
             {"points_or_metric": facilities(steps=4, points=None, metric=apart, count=9)},
@@ -256,8 +257,9 @@ def test_a_mechanism_that_cant_be_told_from_others_needs_parameters(ledger, held
 def test_values_of_any_kind_are_told_apart():
     values = [
         None, False, 0, 0.0, -0.0, Fraction(1, 2), 0.5, "0.5", "", (), (0,), (0, 0), ((0,), 0), {0}, {0: 1}, {0: None},
-        {"a": 1, "b": 2}, {"a": 2, "b": 1}, range(3), range(4), np.zeros(2), np.zeros((2, 1)), np.zeros(2, dtype=int),
-        np.array([1, None], dtype=object), np.array(["a"]), b"x", Loaded(1), Loaded(1.0), Loaded("1"), Stateless(),
+        {"a": 1, "b": 2}, {"a": 2, "b": 1}, range(3), range(4), np.zeros(2), np.ones(2), np.zeros((2, 1)),
+        np.zeros(2, dtype=int), np.array([1, None], dtype=object), np.array(["a"]), b"x",
+        Loaded(1), Loaded(1.0), Loaded("1"), Stateless(),
         ln.graphs.path(3), ln.graphs.path(4), ln.Channel([[1, 0], [0, 1]]), ln.Channel([[0, 1], [1, 0]]),
         ln.Channel([[1, 0], [0, 1]], inputs="ab"),
     ]  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from leastnoise.composition import Left
 from leastnoise.data import Axis, Contribution, Predicate, Table
 from leastnoise.data.predicates import read_filter
-from leastnoise.errors import BadParameter, Closed, ForeignProcess, TooLarge, UncoveredDebit
+from leastnoise.errors import BadParameter, Closed, TooLarge, UncoveredDebit
 from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.ledger import Ledger, Opening
 from leastnoise.model.limits import MOST_CELLS, MOST_OPTIONS, MOST_TURNS
@@ -63,7 +62,6 @@ class Dataset:
     opening: Opening
     owns_table: bool = True
     owns_ledger: bool = True
-    _process: int = field(default_factory=os.getpid, init=False)
     _closed: bool = field(default=False, init=False)
 
     @property
@@ -463,10 +461,6 @@ class Dataset:
         """
         if self._closed:
             raise Closed("the dataset was closed", given=self.name, fix="ask within the `with` block, or open it again")
-        if self._process != os.getpid():
-            raise ForeignProcess(
-                "the dataset was opened by another process", given=self.name, fix="open it again in this one"
-            )
         self.table.require_ready()
 
     def close(self) -> None:
