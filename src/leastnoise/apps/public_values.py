@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -27,6 +28,7 @@ class Options:
 
     by: Sequence[str] = ()
     keys: Sequence[str] = ()
+    key: Sequence[str] = ()
     keys_from: Sequence[str] = ()
     bins: Sequence[str] = ()
     where: str | None = None
@@ -46,47 +48,64 @@ def public_keys(
 ) -> dict[str, Any]:
     """The public keys of the columns: from the options, else from the configuration."""
     given: dict[str, list[str]] = {}
-    for what, texts in (("--keys", options.keys), ("--keys-from", options.keys_from)):
-        for text in texts:
-            column, rest = _addressed(text, by, what)
-            given[column] = _cells(rest) if what == "--keys" else _lines(Path(rest))
+    for what, texts in _KEY_OPTIONS.items():
+        for text in getattr(options, texts):
+            column, rest = _addressed(text, by, kinds, what)
+            given.setdefault(column, []).extend(_READERS[what](rest))
     found: dict[str, Any] = {
         column: [_read_key(text, column, kinds[column]) for text in texts] for column, texts in given.items()
     }
     fixed_keys = {} if settings is None else settings.keys
-    binned = {_addressed(text, by, "--bins")[0] for text in options.bins}
+    binned = {_addressed(text, by, kinds, "--bins")[0] for text in options.bins}
     for column in by:
         if column in fixed_keys and column not in found and column not in binned:
             fixed = fixed_keys[column]
-            texts = _lines(fixed) if isinstance(fixed, Path) else fixed
-            found[column] = [_read_key(key, column, kinds[column]) for key in texts]
+            listed = _lines(fixed) if isinstance(fixed, Path) else fixed
+            found[column] = [_read_key(key, column, kinds[column]) for key in listed]
     return found
 
 
-def public_bins(settings: DatasetSettings | None, options: Options, by: Sequence[str]) -> dict[str, Any]:
+def public_bins(
+    kinds: Mapping[str, str], settings: DatasetSettings | None, options: Options, by: Sequence[str]
+) -> dict[str, Any]:
     """The public edges of the columns: from the options, else from the configuration."""
     found: dict[str, Any] = {}
     for text in options.bins:
-        column, rest = _addressed(text, by, "--bins")
+        column, rest = _addressed(text, by, kinds, "--bins")
+        if column in found:
+            raise BadParameter(f"the bins of {column} are given twice", given=text, fix="give them once")
         found[column] = read_numbers(rest, "--bins")
     fixed = {} if settings is None else settings.bins
-    keyed = {_addressed(text, by, "--keys")[0] for text in (*options.keys, *options.keys_from)}
+    keyed = {
+        _addressed(text, by, kinds, what)[0] for what, texts in _KEY_OPTIONS.items() for text in getattr(options, texts)
+    }
     keyed |= set() if settings is None else set(settings.keys)
     return {**{name: fixed[name] for name in by if name in fixed and name not in keyed}, **found}
 
 
-def _addressed(text: str, by: Sequence[str], what: str) -> tuple[str, str]:
+def _addressed(text: str, by: Sequence[str], kinds: Mapping[str, str], what: str) -> tuple[str, str]:
     """`city=Bonn,Ulm` as column and rest; the column may be left out where there is only one."""
     name, sign, rest = text.partition("=")
     if sign and name in by:
         return name, rest
+    if sign and name in kinds:
+        raise BadParameter(
+            f"{what} is about {name}, by which nothing is broken down", given=text, fix=f"add --by {name}"
+        )
     if len(by) == 1:
         return by[0], text
     raise BadParameter(f"{what} must say for which column", given=text, fix=f"write for example {what} {by[0]}={text}")
 
 
 def _cells(text: str) -> list[str]:
-    return [cell.strip() for cell in next(csv.reader([text], skipinitialspace=True), [])]
+    """Keys with commas between them. A comma before a blank may belong to a key, and nobody should have to guess."""
+    if re.search(r",\s", re.sub(r'"[^"]*"', "", text)):
+        raise BadParameter(
+            "a comma with a blank behind it may be part of a key or stand between two",
+            given=text,
+            fix='write --keys Bonn,Ulm without blanks for several keys, and --key "Paris, TX" for one',
+        )
+    return [cell.strip() for cell in next(csv.reader([text]), [])]
 
 
 def _lines(file: Path) -> list[str]:
@@ -98,6 +117,14 @@ def _lines(file: Path) -> list[str]:
             f"the file of keys can't be read: {reason}", given=str(file), fix="name a text file with one key a line"
         ) from None
     return [line.strip() for line in lines if line.strip()]
+
+
+_KEY_OPTIONS = {"--keys": "keys", "--key": "key", "--keys-from": "keys_from"}
+_READERS: dict[str, Callable[[str], list[str]]] = {
+    "--keys": _cells,
+    "--key": lambda text: [text],
+    "--keys-from": lambda text: _lines(Path(text)),
+}
 
 
 def read_numbers(text: str, what: str) -> list[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.apps.public_values import Options, public_bins, public_keys, read_numbers
-from leastnoise.errors import BadParameter, UnknownColumn
+from leastnoise.errors import BadParameter
+from leastnoise.model.labels import unknown_label
 
 if TYPE_CHECKING:
     from leastnoise.apps.config import DatasetSettings
@@ -46,11 +46,15 @@ class _Asked:
 
     def breakdown(self, by: Sequence[str], public: bool = True) -> dict[str, Any]:
         """The arguments by, keys and bins; `public` where keys can't be left to be found out."""
+        kinds, options = self.dataset.columns, self.options
         if not by:
+            if options.keys or options.key or options.keys_from or options.bins:
+                raise BadParameter(
+                    "keys and bins are those of a column to break down by, and none is named", fix="add --by COLUMN"
+                )
             return {}
-        kinds = self.dataset.columns
         keys = public_keys(kinds, self.settings, self.options, by)
-        bins = public_bins(self.settings, self.options, by)
+        bins = public_bins(kinds, self.settings, self.options, by)
         bare = [name for name in by if name not in keys and name not in bins and kinds[name] != "boolean"]
         if bare and (public or keys or bins or not self.unknown_keys):
             numeric = kinds[bare[0]] in ("integer", "real", "decimal")
@@ -68,8 +72,7 @@ class _Asked:
         known = {} if settings is None else settings.bounds
         bounds = read_numbers(given, "--bounds") if given is not None else known.get(column)
         if bounds is None:
-            nearest = next(iter(get_close_matches(column, known, n=1)), None)
-            hint = f"; the configuration has bounds for {nearest}" if nearest else ""
+            hint = f"; the configuration has bounds for {', '.join(known)}" if known else ""
             raise BadParameter(
                 f"the bounds of {column} are missing{hint}",
                 fix=f"add public ones, not taken from the data, for example: {self.name} {column} --bounds 0,100",
@@ -106,13 +109,10 @@ def make_question(
 
     Raises:
         BadParameter: No such question, an option that it does not take, or one that is missing.
-        UnknownColumn: The table has no such column.
+        UnknownLabel: There is no such question, or no such column.
     """
     if question not in QUESTIONS:
-        (nearest,) = get_close_matches(question, QUESTIONS, n=1, cutoff=0.0)
-        raise BadParameter(
-            "there is no such question", given=question, fix=f"did you mean {nearest}? ({', '.join(QUESTIONS)})"
-        )
+        raise unknown_label(question, QUESTIONS, "question")
     asked = QUESTIONS[question]
     for item in fields(options):
         if getattr(options, item.name) not in (None, (), []) and item.name not in asked.takes:
@@ -120,8 +120,7 @@ def make_question(
             raise BadParameter(f"{question} takes no {flag}", fix=f"leave it out: {asked.example}")
     for column in (*columns, *options.by):
         if column not in dataset.columns:
-            (nearest,) = get_close_matches(column, dataset.columns, n=1, cutoff=0.0) or [""]
-            raise UnknownColumn("the table has no such column", given=column, fix=f"did you mean {nearest}?")
+            raise unknown_label(column, dataset.columns, "column")
     wanted = asked.columns
     if (wanted == "none" and columns) or (wanted == "one" and len(columns) != 1) or (wanted == "some" and not columns):
         raise BadParameter(
@@ -204,7 +203,7 @@ def _sorted_counts(asked: _Asked) -> Query:
     return asked.dataset.sorted_counts(asked.columns, asked.options.total, top, **asked.rest)
 
 
-_GROUPS = frozenset({"keys", "keys_from", "bins", "where"})
+_GROUPS = frozenset({"keys", "key", "keys_from", "bins", "where"})
 _SCALE = frozenset({"bounds", "step", "where"})
 QUESTIONS: Mapping[str, _Question] = {
     "count": _Question("none", _GROUPS | {"by", "of"}, _count, "count --by city --keys Bonn,Ulm"),

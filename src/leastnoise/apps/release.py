@@ -54,18 +54,20 @@ def ask(
         str | None, _option('A file or "postgresql://…".', _PRICE, "--ledger", envvar="LEASTNOISE_LEDGER")
     ] = None,
     unit: Annotated[
-        str | None, _option("The column that says whose a row is; `row` protects single rows.", _DATA)
+        str | None,
+        _option("The column that identifies the person each row belongs to; `row` protects single rows.", _DATA),
     ] = None,
     table: Annotated[str | None, _option("Which table, where the source has several.", _DATA)] = None,
     column: Annotated[
         Many, _option("What a column of a CSV holds: age=integer, pay=decimal(10,2); may be repeated.", _DATA)
     ] = None,
-    groups_per_unit: Annotated[int | None, _option("In at most so many groups does a unit count.", _DATA)] = None,
-    rows_per_unit: Annotated[int | None, _option("With at most so many rows in each.", _DATA)] = None,
+    groups_per_unit: Annotated[int | None, _option("The most groups one unit may count in.", _DATA)] = None,
+    rows_per_unit: Annotated[int | None, _option("The most rows one unit may count with in each.", _DATA)] = None,
     config: Annotated[Path | None, _option("Instead of ./leastnoise.toml.", _DATA)] = None,
     memory_limit: Annotated[str | None, _option("For the embedded engine: 4GB.", _DATA)] = None,
     by: Annotated[Many, _option("Break down by this column; may be repeated.", _QUESTION)] = None,
     keys: Annotated[Many, _option("Its public keys: Bonn,Ulm or city=Bonn,Ulm.", _QUESTION)] = None,
+    key: Annotated[Many, _option('One key, commas and all: "Paris, TX"; may be repeated.', _QUESTION)] = None,
     keys_from: Annotated[Many, _option("A file with one key a line: FILE or city=FILE.", _QUESTION)] = None,
     bins: Annotated[Many, _option("Public edges of a numeric column: 0,18,65 or age=0,18,65.", _QUESTION)] = None,
     where: Annotated[str | None, _option("Which rows count: \"age >= 18 AND city = 'Bonn'\".", _QUESTION)] = None,
@@ -106,9 +108,22 @@ def ask(
     configuration = read_configuration(config)
     settings = configuration.datasets.get(source)
     options = Options(
-        by or (), keys or (), keys_from or (), bins or (), where, of, bounds, step, level or (), top, option or (),
-        expected_rows, at_least, total,
-    )  # fmt: skip
+        by=by or (),
+        keys=keys or (),
+        key=key or (),
+        keys_from=keys_from or (),
+        bins=bins or (),
+        where=where,
+        of=of,
+        bounds=bounds,
+        step=step,
+        level=level or (),
+        top=top,
+        option=option or (),
+        expected_rows=expected_rows,
+        at_least=at_least,
+        total=total,
+    )
     place = _source(source, settings, configuration)
     arguments = {
         **_fixed(settings, {"unit": unit, "table": table, "budget": budget}, configuration),
@@ -184,8 +199,9 @@ def _fixed(
         found[name] = value if fixed is None else fixed
     if found["unit"] is None:
         raise BadParameter(
-            "whose privacy is protected is not said",
-            fix="add --unit COLUMN, the column that says whose a row is, or --unit row if no two rows are one person's",
+            "the privacy unit is missing",
+            fix="add --unit COLUMN, the column that identifies the person each row belongs to, or --unit row if each "
+            "person has one row",
         )
     return found
 

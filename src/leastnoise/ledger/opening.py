@@ -38,7 +38,7 @@ class Opening:
 
     Args:
         budget: What all questions together may cost; None for whatever was granted.
-        unit: The column that says whose a row is; None for single rows.
+        unit: The column that identifies the person each row belongs to; None for single rows.
     """
 
     budget: Privacy | None

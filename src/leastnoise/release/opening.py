@@ -49,7 +49,7 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
 
     Args:
         source: Parquet, CSV or Arrow files, a DuckDB file, "postgresql://…", a Spark or data frame, or a `Table`.
-        privacy_unit: The column that says whose a row is; None protects single rows.
+        privacy_unit: The column that identifies the person each row belongs to; None protects single rows.
         budget: What all questions together may cost: ε, or (ε, δ), or a `Privacy`. Opening grants nothing: the first
             question that is admitted fixes the budget and the privacy unit for good. Later the budget may be left out,
             and another one is refused.
@@ -63,8 +63,8 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
             the path of a file without links, or database, schema and table. A frame has no name of its own.
         analyst: Who asks; $LEASTNOISE_ANALYST or "anyone" if left out.
         purpose: What for.
-        groups_per_unit: In at most so many groups does a unit count, unless a query says otherwise.
-        rows_per_unit: With at most so many rows in each.
+        groups_per_unit: The most groups one unit may count in, unless a query says otherwise.
+        rows_per_unit: The most rows one unit may count with in each.
         memory_limit: For the embedded engine, for example "4GB".
         temp_directory: Where the embedded engine may spill.
 
@@ -126,7 +126,7 @@ def read_contribution(
             raise BadParameter(
                 "bounds per unit need a unit",
                 given=f"groups_per_unit={groups}, rows_per_unit={rows}",
-                fix='name the column that says whose a row is: privacy_unit="person_id"',
+                fix='name the column that identifies the person each row belongs to: privacy_unit="person_id"',
             )
         return Contribution(None)
     return Contribution(require_column(table, privacy_unit), groups, rows)
