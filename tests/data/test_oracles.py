@@ -10,14 +10,15 @@ import random
 from decimal import Decimal
 from fractions import Fraction
 
+import pyarrow.parquet
 import pytest
 
-from leastnoise.data import BinAxis, Contribution, CountRows, CountUnits, KeyAxis, Kind, SumOf, col
+from leastnoise.data import BinAxis, Contribution, CountRows, CountUnits, KeyAxis, Kind, SumOf, col, open_table
 from leastnoise.data.table import Table
 from leastnoise.errors import EngineFailure, LeastNoiseError
 
 from . import reference
-from .hostile import FILTERS, in_a_frame, in_duckdb, in_postgres, in_spark
+from .hostile import FILTERS, FRAME, arrow, in_a_frame, in_duckdb, in_postgres, in_spark
 
 F = Fraction
 QUESTIONS = int(os.environ.get("LEASTNOISE_ORACLES", "150"))
@@ -185,3 +186,21 @@ def test_spark_without_ansi_mode_has_no_oracle(spark):
         holds(in_spark(spark), QUESTIONS // 15)
     finally:
         spark.conf.set("spark.sql.ansi.enabled", "true")
+
+
+def test_parquet_with_broken_text_and_times_far_out(tmp_path):
+    """DuckDB would fail while it scans; milliseconds are read by Arrow, and broken text with question marks."""
+    frame, rows = arrow(FRAME)
+    for name, columns in {
+        "times.parquet": ["zoned_ms", "milliseconds", "broken", "n"],
+        "texts.parquet": ["broken"],
+    }.items():
+        pyarrow.parquet.write_table(frame.select(columns), tmp_path / name)
+    with open_table(tmp_path / "times.parquet") as table:
+        for column in ("zoned_ms", "milliseconds", "broken"):
+            found = table.discover(Contribution(None), (column,))
+            assert found == reference.discover(rows, Contribution(None), column, None)
+    with open_table(tmp_path / "texts.parquet") as table:
+        found = table.discover(Contribution(None), ("broken",))
+    assert sum(found.values()) == len(rows)
+    assert {("ok",), ("é",), ("??",), (None,)} <= found.keys()

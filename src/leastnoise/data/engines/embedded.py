@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.declared import declaration_hint
 from leastnoise.data.dialects import DUCKDB
+from leastnoise.data.engines.tolerant import odd_rows
 from leastnoise.data.identity import Identity
 from leastnoise.data.table import Table, TooLittleMemory
 from leastnoise.data.temporary_folders import TemporaryFolder
@@ -125,7 +126,13 @@ class EmbeddedTable(Table):
 
     def _keep(self, text: str, values: list[object]) -> str:
         self._execute(f"CREATE TEMP TABLE made_up AS {text}", values)
-        return "made_up"
+        odd = odd_rows(self._reading.columns.values())
+        if odd is None:
+            return "made_up"
+        with self._lock:
+            self._connection.register("odd_rows", odd)
+        self._execute("CREATE TEMP VIEW hostile AS FROM made_up UNION ALL BY NAME FROM odd_rows", [])
+        return "hostile"
 
     def _release(self) -> None:
         """Close the engine and remove its temporary files."""

@@ -8,17 +8,22 @@ form that needs no turning; `Dialect.plain` does the rest.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from leastnoise.data.columns import Column
 from leastnoise.errors import MissingPackage
 
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["parquet_frame", "parquet_options", "readable"]
+__all__ = ["odd_rows", "parquet_frame", "parquet_options", "readable"]
+
+_UNITS = {"TIMESTAMP_S": "s", "TIMESTAMP_MS": "ms", "TIMESTAMP": "us"}
+_ODD_TIMES = [2**63 - 2, -(2**63), -(2**63) + 2, 10**17, -(10**17), 0]
+_ODD_TEXTS = [b"\xff", b"a\xfe\xfd", b"\xc3", b"\xed\xa0\x80", b"a\0b", b"\xf4\x90\x80\x80"]
 
 
 def readable(frame: Any) -> Any:
@@ -60,6 +65,21 @@ def parquet_frame(files: Sequence[Path], connection: duckdb.DuckDBPyConnection) 
         fix = "pip install 'leastnoise[frames]', or store them in microseconds"
         raise MissingPackage("pyarrow is not installed, and times in milliseconds need it", fix=fix) from None
     return datasets.dataset(list(map(str, files)), format="parquet")
+
+
+def odd_rows(columns: Iterable[Column]) -> Any:
+    """Rows that no SQL can make: times outside of 64 bits of microseconds, broken text where it may come; or None."""
+    arrow, odd = None, dict[str, Any]()
+    try:
+        arrow = import_module("pyarrow")
+    except ImportError:
+        return None
+    for column in columns:
+        if column.native in _UNITS:
+            odd[column.name] = arrow.array(_ODD_TIMES, arrow.int64()).view(arrow.timestamp(_UNITS[column.native]))
+        elif column.native == "VARCHAR" and not column.sound:
+            odd[column.name] = arrow.array(_ODD_TEXTS, arrow.binary()).view(arrow.string())
+    return arrow.table(odd) if odd else None
 
 
 def _plain_type(type_: Any, arrow: Any) -> Any:
