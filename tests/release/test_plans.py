@@ -17,7 +17,8 @@ class Untouchable(Table):
     """The schema of a table, and an alarm on every way to its data."""
 
     def __init__(self, model):
-        self.name, self.columns = model.name, model.columns
+        self.name, self.columns, self.hints = model.name, model.columns, model.hints
+        self.identity, self.former_names = model.identity, model.former_names
 
     def _alarm(self, *_, **__):
         raise AssertionError("the data was touched")

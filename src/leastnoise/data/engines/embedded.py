@@ -86,9 +86,7 @@ class EmbeddedTable(Table):
             stopped = KeyboardInterrupt() if _is_interruption(error) else _bad_source(given)
         except BaseException as error:
             stopped = error
-        if (
-            stopped is not None
-        ):  # outside of `except`: the engine's words may quote values of a file that it can't parse
+        if stopped is not None:  # outside of `except`: the engine's words may quote values that it can't parse
             self._finalizer()
             raise stopped
         super().__init__(identity, columns, "source")
@@ -171,11 +169,11 @@ def _let_go(connection: duckdb.DuckDBPyConnection, folder: TemporaryFolder, proc
 class _LastBreath:
     """Silences the process when the interpreter is gone: the binding would call the kept connections a leak."""
 
-    def __del__(self, silence: Callable[[int, int], int] = os.dup2) -> None:
-        silence(self.nowhere, 2)
-
     def __init__(self) -> None:
         self.nowhere = os.open(os.devnull, os.O_WRONLY)
+
+    def __del__(self, silence: Callable[[int, int], int] = os.dup2) -> None:
+        silence(self.nowhere, 2)
 
 
 def _keep_inherited() -> None:
