@@ -7,7 +7,7 @@ public schema. A text that is no value of the declared kind is missing, and no t
 |---|---|---|
 | text | any text | the empty field of a CSV |
 | integer | 30, -7, +5, 30.0; 64 bits | 30.5, 1e3, 1_000, 10^20 |
-| real | 30, 30.5, .5, 1e3 | nan, inf, 1,5 |
+| real | 30, 30.5, .5, 1e3 | nan, inf, 1e999, 1,5 |
 | decimal(p,s) | the same, rounded to s digits after the point | more than p digits |
 | boolean | true, t, yes, y, 1, false, f, no, n, 0, in any case | |
 | date | 2024-01-31 | 31.1.2024, 2024-02-30 |
@@ -73,16 +73,20 @@ def reading_of(column: str, kind: str) -> str:
         return name
     if kind == "integer":
         whole = f"TRY_CAST(regexp_extract({text}, '^[+-]?[0-9]+') AS BIGINT)"
-        return _if_matches(text, r"[+-]?[0-9]+([.]0*)?", whole)
+        return _if_plain(name, "BIGINT", _if_matches(text, r"[+-]?[0-9]+([.]0*)?", whole))
     if kind == "boolean":
         true, false = ("('true', 't', 'yes', 'y', '1')", "('false', 'f', 'no', 'n', '0')")
         return f"CASE WHEN lower({text}) IN {true} THEN TRUE WHEN lower({text}) IN {false} THEN FALSE END"
     if kind == "date":
-        return _if_matches(text, f"({_DAY})", f"TRY_CAST({text} AS DATE)", "DATE '0001-01-01'", "DATE '9999-12-31'")
+        value = f"TRY_CAST({text} AS DATE)"
+        return f"CASE WHEN length({text}) = 10 AND CAST({value} AS VARCHAR) = {text} THEN {value} END"
     if kind == "timestamp":
-        return _moment(text)
-    type_ = "DOUBLE" if kind == "real" else kind.upper()
-    return _if_matches(text, _NUMBER, f"TRY_CAST({text} AS {type_})")
+        return _if_plain(name, "TIMESTAMP", _moment(text), f"length({name}) BETWEEN 19 AND 26 AND ")
+    if kind == "real":
+        value = f"TRY_CAST({text} AS DOUBLE)"
+        return f"CASE WHEN isfinite({value}) AND NOT contains({text}, '_') THEN {value} END"
+    decimal = kind.upper()
+    return _if_plain(name, decimal, _if_matches(text, _NUMBER, f"TRY_CAST({text} AS {decimal})"))
 
 
 def declaration_hint(column: str) -> str:
@@ -101,6 +105,12 @@ def _read_kind(column: str, kind: object) -> str:
     if text in _KINDS or (decimal and 1 <= int(decimal[1]) <= 38 and int(decimal[2]) <= int(decimal[1])):
         return f"decimal({int(decimal[1])},{int(decimal[2])})" if decimal else text
     raise BadParameter(f"this is no kind of column, for {column!r}", given=kind, fix=f"write {_KNOWN}")
+
+
+def _if_plain(name: str, type_: str, otherwise: str, guard: str = "") -> str:
+    """What a text says that is written as the engine writes the value, which is soon seen; most are."""
+    value = f"TRY_CAST({name} AS {type_})"
+    return f"CASE WHEN {guard}CAST({value} AS VARCHAR) = {name} THEN {value} ELSE {otherwise} END"
 
 
 def _if_matches(text: str, pattern: str, value: str, least: str = "", most: str = "") -> str:

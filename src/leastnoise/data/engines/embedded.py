@@ -191,11 +191,11 @@ def _let_go(connection: duckdb.DuckDBPyConnection, folder: TemporaryFolder, proc
 class _LastBreath:
     """Silences the process when the interpreter is gone: the binding would call the kept connections a leak."""
 
-    def __del__(self, silence: Callable[[int, int], int] = os.dup2) -> None:
-        silence(self.nowhere, 2)
-
     def __init__(self) -> None:
         self.nowhere = os.open(os.devnull, os.O_WRONLY)
+
+    def __del__(self, silence: Callable[[int, int], int] = os.dup2) -> None:
+        silence(self.nowhere, 2)
 
 
 def _keep_inherited() -> None:
