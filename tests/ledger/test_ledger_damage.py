@@ -248,14 +248,12 @@ def test_what_is_edited_while_a_ledger_is_in_use_is_noticed_before_it_answers(fo
         assert ledger.release(ask("asked", column="age"), lambda: "drawn again") == {"count": 42}
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("DROP TRIGGER entries_stay")
-            rows = connection.execute("SELECT seq, body FROM entries ORDER BY seq").fetchall()
-            previous = link("", "")
-            for seq, body in rows:  # hashes that fit each other do not help
-                forged = body.replace(":42", ":43")
-                previous = link(previous, forged)
-                if seq < len(rows):
-                    connection.execute("UPDATE entries SET body = ?, hash = ? WHERE seq = ?", (forged, previous, seq))
-        with pytest.raises(LedgerDamaged):
+            rows = dict(connection.execute("SELECT seq, hash FROM entries").fetchall())
+            seq, body = connection.execute("SELECT seq, body FROM entries WHERE body LIKE '%:42%'").fetchone()
+            forged = body.replace(":42", ":43")
+            fitting = link(rows[seq - 1], forged)  # a hash that fits the one before does not help
+            connection.execute("UPDATE entries SET body = ?, hash = ? WHERE seq = ?", (forged, fitting, seq))
+        with pytest.raises(LedgerDamaged, match=f"entry {seq}: .*edited meanwhile"):
             ledger.release(ask("asked", column="age"), lambda: "drawn again")
 
 

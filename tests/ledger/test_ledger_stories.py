@@ -1,6 +1,8 @@
 """Failures, interruptions, openings and long answers: in whatever order they come, the ledger stays right."""
 
 import json
+import sqlite3
+from contextlib import closing
 from fractions import Fraction
 from itertools import pairwise
 
@@ -21,11 +23,14 @@ from leastnoise.errors import (
     BudgetChanged,
     BudgetExceeded,
     DatasetSuspended,
+    LedgerDamaged,
     RequestConflict,
     UncoveredDebit,
 )
 from leastnoise.exact import SeededSource
 from leastnoise.ledger import steps
+from leastnoise.ledger.chain import link
+from leastnoise.ledger.record import canonical
 from leastnoise.model.privacy import Privacy
 
 
@@ -358,3 +363,79 @@ def test_no_error_about_an_answer_tells_its_length(ledger):
             ledger.record(ask("q1"), ["x" * size, float("nan")])
         texts.add(str(caught.value))
     assert len(texts) == 1
+
+
+# ------------------------------------------------------------------ what could not have happened
+
+WHO = {"analyst": "ada", "request": "q1"}
+EVE = {"analyst": "eve", "request": "q1"}
+GRANT = {"analyst": None, "dataset": "census", "delta": "0", "epsilon": "1", "event_delta": "0", "refresh": None}
+IMPOSSIBLE = [
+    [{"kind": "debit", "again": "q9"}],
+    [{"kind": "reserve", "again": "q9"}],
+    [{"kind": "reserve", "again": "q9", "analyst": "eve", "purpose": "privacy unit: row"}],
+    [{"kind": "dataset", "dataset": "census", "unit": None}],
+    [{"kind": "dataset", "dataset": "census", "unit": "person"}],
+    [{"kind": "grant", **GRANT, "purpose": "privacy unit: row"}],
+    [{"kind": "commit", **WHO}],
+    [{"kind": "cancel", **WHO}],
+    [{"kind": "answer", **WHO, "answer": 1}],
+    [{"kind": "commit", **WHO, "request": "q8"}],
+    [{"kind": "cancel", **WHO, "request": "q8", "dataset": "census", "interrupted": True}],
+    [{"kind": "fail", "again": "q8"}],
+    [{"kind": "fail", "again": "q1", "floor": "-1"}],
+    [{"kind": "cancel", **EVE, "request": "held", "dataset": "other", "interrupted": True}],
+    [{"kind": "answer", **EVE, "part": 2, "parts": 2, "text": "1"}],
+    [{"kind": "answer", **EVE, "part": 1, "parts": 1, "text": "1"}],
+    [{"kind": "answer", **EVE, "part": 1, "parts": 2, "text": "1"}],
+    [{"kind": "answer", **EVE, "part": 1, "parts": 2, "text": "1"}, {"kind": "clear", "dataset": "a", "analyst": "b"}],
+    [{"kind": "answer", **EVE, "part": 1, "parts": 2, "text": "1"}, {"kind": "answer", **EVE, "answer": 1}],
+    [
+        {"kind": "answer", **EVE, "part": 1, "parts": 3, "text": "1"},
+        {"kind": "answer", **EVE, "part": 2, "parts": 2, "text": "1"},
+    ],
+    [{"kind": "open", "ledger": "a", "version": 2}],
+    [{"kind": "version", "version": 2}],
+]
+
+
+@pytest.mark.parametrize("forged", IMPOSSIBLE)
+def test_entries_that_could_not_have_happened_are_found_though_every_hash_fits(tmp_path, forged):
+    """Eve has a debit and a reservation; ada's only request failed, so she is suspended."""
+    with Ledger.create(tmp_path / "a.ledger") as ledger:
+        ledger.grant(Privacy(1), dataset="census")
+        ledger.reserve(ask("q1", "1/10"), Opening(None, "person"))
+        ledger.fail(ask("q1", "1/10"), floor="1/10")
+        ledger.debit(ask("q1", "1/10", analyst="eve"))
+        ledger.reserve(ask("held", "1/10", analyst="eve"))
+        ledger.verify()
+        rows = list(ledger.entries())
+    spending = next(json.loads(row.body) for row in rows if '"kind":"fail"' in row.body)
+    with closing(sqlite3.connect(tmp_path / "a.ledger")) as connection, connection:
+        seq, head = len(rows), rows[-1].hash
+        for fields in forged:
+            again = fields.get("again")
+            entry = (spending | {"request": again} if again else {}) | fields | {"seq": seq + 1, "time": 2**40}
+            entry.pop("again", None)
+            body = canonical(entry)
+            seq, head = seq + 1, link(head, body)
+            connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (seq, body, head))
+    with pytest.raises(LedgerDamaged, match=rf"at entry ({seq}|{seq + 1}: the rest of an answer)"):
+        Ledger.open(tmp_path / "a.ledger", renew_witness=True)
+
+
+def test_an_id_that_was_turned_into_another_question_is_found_by_verification(tmp_path):
+    with Ledger.create(tmp_path / "a.ledger") as ledger:
+        ledger.grant(Privacy(1), dataset="census")
+        ledger.reserve(ask("q1"))
+        ledger.cancel(ask("q1"))
+        rows = list(ledger.entries())
+    entry = json.loads(rows[2].body) | {"seq": 5, "time": 2**40, "fingerprint": "0" * 64}
+    body = canonical(entry)
+    with closing(sqlite3.connect(tmp_path / "a.ledger")) as connection, connection:
+        connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (5, body, link(rows[-1].hash, body)))
+    with (
+        Ledger.open(tmp_path / "a.ledger") as ledger,
+        pytest.raises(LedgerDamaged, match=r"entry 5: .*another question"),
+    ):
+        ledger.verify()
