@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test check bench papers docs clean
+.PHONY: help demo test quick check package mutate bench papers docs clean
 
 help:            ## show this list
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */  make \1|/' | column -t -s '|'
@@ -30,6 +30,9 @@ demo: .venv/core.stamp  ## set up and show the main job
 test: .venv/dev.stamp  ## set up and run every test
 	$(BIN)/python -m pytest
 
+quick: .venv/dev.stamp  ## the tests without Spark, Postgres and what takes long: under a minute
+	$(BIN)/python -m pytest tests -m "not engine and not slow"
+
 check: .venv/dev.stamp  ## lint, types, layers, strict documentation
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -38,11 +41,24 @@ check: .venv/dev.stamp  ## lint, types, layers, strict documentation
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
 	@echo "── check: all clean"
 
+package: .venv/dev.stamp  ## build wheel and sdist, and try both in an empty environment
+	rm -rf build/dist build/empty
+	$(BIN)/python -m build --outdir build/dist .
+	$(PYTHON) -m venv build/empty
+	for built in build/dist/*.whl build/dist/*.tar.gz; do \
+	  build/empty/bin/python -m pip --disable-pip-version-check install --quiet --force-reinstall "$$built" \
+	  && build/empty/bin/python -I tools/smoke.py && build/empty/bin/leastnoise --version || exit 1; \
+	done
+	@echo "── package: both install and work"
+
+mutate: .venv/dev.stamp  ## apply wrong lines one by one; the tests must notice each (about 20 minutes; ONLY=text for some)
+	$(BIN)/python tools/mutate.py $(if $(ONLY),--only '$(ONLY)')
+
 bench: .venv/bench.stamp  ## compare speed with peers in one run
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
 papers: .venv/core.stamp  ## recompute the claims of the source texts and draw their figures
-	$(BIN)/leastnoise papers --out build/papers
+	$(BIN)/python -m papers --out build/papers
 
 docs: .venv/dev.stamp  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -15,7 +15,7 @@ from leastnoise.model.channel import Channel
 from leastnoise.model.leakage import g_vulnerability
 from leastnoise.model.losses import absolute
 from leastnoise.model.priors import uniform
-from leastnoise.model.reader import expected_loss
+from leastnoise.model.remapping import expected_loss
 
 FLOAT_SIZE, EXACT_SIZE = 200, 30
 

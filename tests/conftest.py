@@ -1,12 +1,22 @@
 """Settings that hold for every test, and the real engines that several rooms test with; each is started once."""
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from support.postgres import postgres_server
 
 settings.register_profile("leastnoise", deadline=None)  # a busy machine is not a failure
+settings.register_profile("verdict", deadline=None, phases=[Phase.explicit, Phase.generate])  # for `make mutate`
 settings.load_profile("leastnoise")
+
+
+def pytest_collection_modifyitems(items):
+    """Whatever uses a server or a cluster is marked, so that `make quick` can leave it out."""
+    for item in items:
+        names = set(getattr(item, "fixturenames", ()))
+        parameters = getattr(getattr(item, "callspec", None), "params", {}).values()
+        if names & {"postgres_address", "spark"} or {"postgres", "spark"} & {str(value) for value in parameters}:
+            item.add_marker("engine")
 
 
 @pytest.fixture(scope="session")

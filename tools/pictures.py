@@ -13,8 +13,6 @@ import numpy as np
 from leastnoise.accounting import Ledger, Request
 from leastnoise.apps.demo_table import CITIES, make_visits
 from leastnoise.apps.design_plots import plot_frontier
-from leastnoise.apps.papers.laplace import draw_figures as draw_simplex
-from leastnoise.apps.papers.rainbow import draw_figures as draw_rainbow
 from leastnoise.apps.plots import plot_burn_down, plot_channel
 from leastnoise.designer.comparison import compare
 from leastnoise.errors import BudgetExceeded
@@ -24,6 +22,8 @@ from leastnoise.model.events import Pure
 from leastnoise.model.privacy import Privacy
 from leastnoise.release import Release
 from leastnoise.release import open as open_dataset
+from papers.laplace import draw_figures as draw_simplex
+from papers.rainbow import draw_figures as draw_rainbow
 
 _DAY = 86400
 _MAY = 1_777_593_600  # 2026-05-01

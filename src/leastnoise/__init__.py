@@ -11,18 +11,34 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from leastnoise import accounting, bounds, channels, combinatorial, errors, exact, graphs, mechanisms, rainbow
+    from leastnoise import (
+        accounting,
+        bounds,
+        channels,
+        combinatorial,
+        data,
+        errors,
+        exact,
+        graphs,
+        mechanisms,
+        plots,
+        rainbow,
+        release,
+    )
     from leastnoise.checker import Audit, Fit, Verdict, audit, check, fit, privacy_curve
     from leastnoise.data import col
     from leastnoise.designer import Design, design
     from leastnoise.designer.comparison import compare
     from leastnoise.errors import LeastNoiseError
+    from leastnoise.ledger import Ledger
     from leastnoise.mechanisms import plan_for
     from leastnoise.model.certificate import Certificate
     from leastnoise.model.channel import Channel
-    from leastnoise.release import Dataset, Release, ReleasePlan, open, release_mechanism  # noqa: A004
+    from leastnoise.model.mechanism import Mechanism
+    from leastnoise.model.privacy import Privacy
+    from leastnoise.release import Dataset, Query, Release, ReleasePlan, open, release_mechanism  # noqa: A004
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Audit",
@@ -32,6 +48,10 @@ __all__ = [
     "Design",
     "Fit",
     "LeastNoiseError",
+    "Ledger",
+    "Mechanism",
+    "Privacy",
+    "Query",
     "Release",
     "ReleasePlan",
     "Verdict",
@@ -44,6 +64,7 @@ __all__ = [
     "col",
     "combinatorial",
     "compare",
+    "data",
     "design",
     "errors",
     "exact",
@@ -52,14 +73,19 @@ __all__ = [
     "mechanisms",
     "open",
     "plan_for",
+    "plots",
     "privacy_curve",
     "rainbow",
+    "release",
     "release_mechanism",
 ]
 
 # Where each public name lives. A name is imported when it is first asked for, so that `import leastnoise` and the
 # command line start at once.
-_MODULES = ("accounting", "bounds", "channels", "combinatorial", "errors", "exact", "graphs", "mechanisms", "rainbow")
+_MODULES = (
+    *("accounting", "bounds", "channels", "combinatorial", "data", "errors"),
+    *("exact", "graphs", "mechanisms", "plots", "rainbow", "release"),
+)
 _HOMES = {
     "Audit": "leastnoise.checker",
     "Certificate": "leastnoise.model.certificate",
@@ -68,6 +94,10 @@ _HOMES = {
     "Design": "leastnoise.designer",
     "Fit": "leastnoise.checker",
     "LeastNoiseError": "leastnoise.errors",
+    "Ledger": "leastnoise.ledger",
+    "Mechanism": "leastnoise.model.mechanism",
+    "Privacy": "leastnoise.model.privacy",
+    "Query": "leastnoise.release",
     "Release": "leastnoise.release",
     "ReleasePlan": "leastnoise.release",
     "Verdict": "leastnoise.checker",

@@ -14,8 +14,8 @@ from leastnoise.model.leakage import g_leakage, g_vulnerability, min_entropy_lea
 from leastnoise.model.legality import Legality, is_legal, lipschitz_constant
 from leastnoise.model.losses import Loss, absolute, from_function, from_matrix, squared, zero_one
 from leastnoise.model.priors import Prior, uniform
-from leastnoise.model.reader import Remap, WorstCase, expected_loss, optimal_remap, worst_case_loss
 from leastnoise.model.refinement import Refinement
+from leastnoise.model.remapping import Remap, WorstCase, expected_loss, optimal_remap, worst_case_loss
 
 __all__ = [
     "AdditiveCapacity",

@@ -1,6 +1,50 @@
-"""The exception tree: each error says what was wrong, what was given and what to do.
+"""The errors: each says what was wrong, what was given and what to do.
 
 Texts are built from public inputs only (parameters, schema, keys). A value of a private record never enters one.
+Six branches, each with one `except` that makes sense to a caller::
+
+    LeastNoiseError
+    ├── InputError
+    │   ├── BadParameter
+    │   ├── BadConfiguration
+    │   ├── BadFilter
+    │   ├── BadChannel
+    │   ├── BadPrior
+    │   ├── BadLoss
+    │   ├── BadGraph
+    │   ├── InfiniteGraph
+    │   ├── NotAMorphism
+    │   ├── BadBoundary
+    │   ├── BadRainbow
+    │   ├── BadCertificate
+    │   ├── UnknownEvent
+    │   ├── UnknownLabel (and UnknownColumn)
+    │   ├── UnsafeQuestion
+    │   └── MissingPackage
+    ├── LimitError
+    │   ├── NumberTooLarge
+    │   ├── TooLarge
+    │   ├── PrecisionExhausted
+    │   └── OutOfBits
+    ├── PrivacyError
+    │   ├── InsecureSource
+    │   ├── ForeignProcess
+    │   ├── NoPrivateAnswer
+    │   └── UnboundedData
+    ├── BudgetError
+    │   ├── BudgetExceeded
+    │   ├── BudgetChanged
+    │   ├── UncoveredDebit
+    │   ├── RequestConflict
+    │   └── DatasetSuspended
+    ├── LedgerError
+    │   ├── LedgerDamaged
+    │   ├── LedgerMissing
+    │   └── LedgerUnavailable
+    └── DataError
+        ├── BadSource
+        ├── Closed
+        └── EngineFailure
 """
 
 from __future__ import annotations
@@ -18,23 +62,29 @@ __all__ = [
     "BadRainbow",
     "BadSource",
     "BudgetChanged",
+    "BudgetError",
     "BudgetExceeded",
     "Closed",
+    "DataError",
     "DatasetSuspended",
     "EngineFailure",
     "ForeignProcess",
     "InfiniteGraph",
+    "InputError",
     "InsecureSource",
     "LeastNoiseError",
     "LedgerDamaged",
+    "LedgerError",
     "LedgerMissing",
     "LedgerUnavailable",
+    "LimitError",
     "MissingPackage",
     "NoPrivateAnswer",
     "NotAMorphism",
     "NumberTooLarge",
     "OutOfBits",
     "PrecisionExhausted",
+    "PrivacyError",
     "RequestConflict",
     "TooLarge",
     "UnboundedData",
@@ -66,148 +116,172 @@ class LeastNoiseError(Exception):
         return _rebuild, (type(self), self.problem, self.given, self.fix)
 
 
-class BadParameter(LeastNoiseError, ValueError):
+class InputError(LeastNoiseError):
+    """What was asked for makes no sense as it is written; mend the call. Nothing was read or spent."""
+
+
+class BadParameter(InputError, ValueError):
     """A parameter is not a number, out of its range, or makes no sense together with another."""
 
 
-class NumberTooLarge(LeastNoiseError, OverflowError):
-    """A number exceeds what the call can represent; nothing was wrapped or rounded."""
+class BadConfiguration(InputError, ValueError):
+    """A configuration file can't be read, or says something that it must not; file and key are in the text."""
 
 
-class InsecureSource(LeastNoiseError, PermissionError):
-    """A predictable source of bits was handed to something that protects people."""
+class BadFilter(InputError, ValueError):
+    """A filter is not in the small language of filters, or compares values of different kinds."""
 
 
-class OutOfBits(LeastNoiseError, EOFError):
-    """A replayed source has no bits left: the sampler's outcome is undecided at this depth."""
-
-
-class PrecisionExhausted(LeastNoiseError, ArithmeticError):
-    """Ball arithmetic reached its last precision without an answer; nothing was guessed."""
-
-
-class BadCertificate(LeastNoiseError, ValueError):
-    """A document is no certificate, of an unknown version or kind, or not in the one form certificates have."""
-
-
-class BadChannel(LeastNoiseError, ValueError):
+class BadChannel(InputError, ValueError):
     """A matrix is no channel: a row does not sum to one, an entry is negative, labels repeat, or shapes do not fit."""
 
 
-class BadLoss(LeastNoiseError, ValueError):
-    """A loss is not a number for some guess and input, or lacks what the question needs (an order, a sign)."""
-
-
-class BadPrior(LeastNoiseError, ValueError):
+class BadPrior(InputError, ValueError):
     """A prior is not a distribution over the inputs it is meant for."""
 
 
-class BadBoundary(LeastNoiseError, ValueError):
-    """What is fixed at a boundary is no distribution, misses a region, or is not private across two that touch."""
+class BadLoss(InputError, ValueError):
+    """A loss is not a number for some guess and input, or lacks what the question needs (an order, a sign)."""
 
 
-class BadRainbow(LeastNoiseError, ValueError):
-    """A preference is not an order of all colours, or the preferences do not fit the graph."""
-
-
-class UnknownEvent(LeastNoiseError, ValueError):
-    """A privacy event is not in the vocabulary; it is never counted as free."""
-
-
-class UnknownLabel(LeastNoiseError, LookupError):
-    """A name that is not among the known ones; the nearest known name is in the text."""
-
-
-class TooLarge(LeastNoiseError, MemoryError):
-    """An object would not fit into memory; nothing was allocated."""
-
-
-class UnboundedData(LeastNoiseError, ValueError):
-    """One record could move the answer without limit, and no private answer can then be near the true one."""
-
-
-class BadGraph(LeastNoiseError, ValueError):
+class BadGraph(InputError, ValueError):
     """Edges or distances do not describe a connected dataset graph or a metric; the offending nodes are in the text."""
 
 
-class InfiniteGraph(LeastNoiseError, ValueError):
+class InfiniteGraph(InputError, ValueError):
     """A list or a matrix over all nodes was asked of a graph that has infinitely many."""
 
 
-class NoPrivateAnswer(LeastNoiseError, ValueError):
-    """A theorem says that no private mechanism can give a useful answer of this kind; the text names it."""
-
-
-class NotAMorphism(LeastNoiseError, ValueError):
+class NotAMorphism(InputError, ValueError):
     """A map between dataset graphs takes two neighbours further apart than it may."""
 
 
-class MissingPackage(LeastNoiseError, ImportError):
-    """An optional package is needed for this call and is not installed."""
+class BadBoundary(InputError, ValueError):
+    """What is fixed at a boundary is no distribution, misses a region, or is not private across two that touch."""
 
 
-class BudgetChanged(LeastNoiseError, ValueError):
-    """A dataset was opened with another budget or privacy unit than it was granted for; opening never changes them."""
+class BadRainbow(InputError, ValueError):
+    """A preference is not an order of all colours, or the preferences do not fit the graph."""
 
 
-class BudgetExceeded(LeastNoiseError, PermissionError):
-    """A debit would exceed a budget; nothing was spent, and the text says what would fit."""
+class BadCertificate(InputError, ValueError):
+    """A document is no certificate, of an unknown version or kind, or not in the one form certificates have."""
 
 
-class DatasetSuspended(LeastNoiseError, PermissionError):
-    """Failures or interruptions on a dataset must be cleared by whoever keeps the ledger; nothing was spent."""
+class UnknownEvent(InputError, ValueError):
+    """A privacy event is not in the vocabulary; it is never counted as free."""
 
 
-class ForeignProcess(LeastNoiseError, RuntimeError):
-    """An object that must not be doubled was used in another process or copied."""
-
-
-class LedgerDamaged(LeastNoiseError, ValueError):
-    """A ledger was edited, cut or put back to an older state; the place is in the text."""
-
-
-class LedgerMissing(LeastNoiseError, FileNotFoundError):
-    """There is no ledger, or its witness is gone; nothing is made up in its place."""
-
-
-class LedgerUnavailable(LeastNoiseError, OSError):
-    """A ledger could not be read or written (locked, full, read-only, unreachable); nothing was answered."""
-
-
-class RequestConflict(LeastNoiseError, ValueError):
-    """A request id was used before for something else, or the step does not follow from its state."""
-
-
-class UncoveredDebit(LeastNoiseError, LookupError):
-    """No budget was granted for a dataset; what no budget covers is refused."""
-
-
-class BadSource(LeastNoiseError, ValueError):
-    """What was given as a table can't be opened as one."""
-
-
-class EngineFailure(LeastNoiseError, RuntimeError):
-    """The engine that holds the data failed; its own words may quote private values and are never passed on."""
-
-
-class Closed(LeastNoiseError, RuntimeError):
-    """A table or dataset was closed; nothing was asked of it and nothing was spent."""
-
-
-class UnsafeQuestion(LeastNoiseError, ValueError):
-    """A question failed on made-up rows, before any private row was read; it is refused and costs nothing."""
-
-
-class BadFilter(LeastNoiseError, ValueError):
-    """A filter is not in the small language of filters, or compares values of different kinds."""
+class UnknownLabel(InputError, LookupError):
+    """A name that is not among the known ones; the nearest known name is in the text."""
 
 
 class UnknownColumn(UnknownLabel):
     """A column that the table does not have; the nearest name is in the text."""
 
 
-class BadConfiguration(LeastNoiseError, ValueError):
-    """A configuration file can't be read, or says something that it must not; file and key are in the text."""
+class UnsafeQuestion(InputError, ValueError):
+    """The text of a question failed on a table made up of extreme values; the private rows were not read."""
+
+
+class MissingPackage(InputError, ImportError):
+    """An optional package is needed for this call and is not installed."""
+
+
+class LimitError(LeastNoiseError):
+    """What was asked for is larger than this library computes; nothing was rounded, wrapped or allocated."""
+
+
+class NumberTooLarge(LimitError, OverflowError):
+    """A number exceeds what the call can represent; nothing was wrapped or rounded."""
+
+
+class TooLarge(LimitError, MemoryError):
+    """An object would not fit into memory; nothing was allocated."""
+
+
+class PrecisionExhausted(LimitError, ArithmeticError):
+    """Ball arithmetic reached its last precision without an answer; nothing was guessed."""
+
+
+class OutOfBits(LimitError, EOFError):
+    """A replayed source has no bits left: the sampler's outcome is undecided at this depth."""
+
+
+class PrivacyError(LeastNoiseError):
+    """What was asked for would not be private, or no private answer exists."""
+
+
+class InsecureSource(PrivacyError, ValueError):
+    """A predictable source of bits was handed to something that protects people."""
+
+
+class ForeignProcess(PrivacyError, RuntimeError):
+    """An object that must not be doubled was used in another process or copied."""
+
+
+class NoPrivateAnswer(PrivacyError, ValueError):
+    """A theorem says that no private mechanism can give a useful answer of this kind; the text names it."""
+
+
+class UnboundedData(PrivacyError, ValueError):
+    """One record could move the answer without limit, and no private answer can then be near the true one."""
+
+
+class BudgetError(LeastNoiseError):
+    """The budget does not allow the request; nothing was read or spent."""
+
+
+class BudgetExceeded(BudgetError):
+    """A debit would exceed a budget; nothing was spent, and the text says what would fit."""
+
+
+class BudgetChanged(BudgetError, ValueError):
+    """A dataset was opened with another budget or privacy unit than it was granted for; opening never changes them."""
+
+
+class UncoveredDebit(BudgetError, LookupError):
+    """No budget was granted for a dataset; what no budget covers is refused."""
+
+
+class RequestConflict(BudgetError, ValueError):
+    """A request id was used before for something else, or the step does not follow from its state."""
+
+
+class DatasetSuspended(BudgetError):
+    """An analyst had failures or interruptions on a dataset; whoever keeps the ledger must clear them first."""
+
+
+class LedgerError(LeastNoiseError):
+    """The ledger can't be read, written or trusted; nothing was answered."""
+
+
+class LedgerDamaged(LedgerError, ValueError):
+    """A ledger was edited, cut or put back to an older state; the place is in the text."""
+
+
+class LedgerMissing(LedgerError, FileNotFoundError):
+    """There is no ledger, or its witness is gone; nothing is made up in its place."""
+
+
+class LedgerUnavailable(LedgerError, OSError):
+    """A ledger could not be read or written (locked, full, read-only, unreachable); nothing was answered."""
+
+
+class DataError(LeastNoiseError):
+    """The private table can't be opened or asked."""
+
+
+class BadSource(DataError, ValueError):
+    """What was given as a table can't be opened as one."""
+
+
+class Closed(DataError, ValueError):
+    """A table or dataset was used after it was closed; nothing was read and nothing charged."""
+
+
+class EngineFailure(DataError, RuntimeError):
+    """The engine that holds the data failed; its own words may quote private values and are never passed on."""
 
 
 def _short(given: object) -> str:

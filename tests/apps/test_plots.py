@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 from leastnoise.accounting import Ledger, Pure, Request
 from leastnoise.apps.cli import app
 from leastnoise.apps.design_plots import plot_design, plot_frontier
-from leastnoise.apps.papers.laplace import draw_figures
 from leastnoise.apps.plots import plot_burn_down, plot_channel, plot_privacy_curve, plot_simplex
 from leastnoise.checker import privacy_curve
 from leastnoise.designer import design
@@ -22,6 +21,7 @@ from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import path
 from leastnoise.model.priors import uniform
 from leastnoise.model.privacy import Privacy
+from papers.laplace import draw_figures
 from support.certificates import average
 from support.channels import geometric
 

@@ -252,7 +252,10 @@ def test_what_is_no_certificate_is_refused(text):
 
 
 def test_floats_have_no_place_in_a_certificate():
-    data = json.loads(PrivacyCertificate(path(2), Privacy(1), Channel([[0.5, 0.5], [0.5, 0.5]])).to_json())
+    with pytest.raises(BadCertificate, match="exact"):
+        PrivacyCertificate(path(2), Privacy(1), Channel([[0.5, 0.5], [0.5, 0.5]]))
+    data = json.loads(SAMPLES["privacy"].to_json())
+    data["channel"]["rows"][0][0] = 0.8
     with pytest.raises(BadCertificate):
         Certificate.from_json(json.dumps(data))
 

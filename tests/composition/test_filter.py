@@ -23,7 +23,7 @@ from leastnoise.accounting import (
     cost_of,
 )
 from leastnoise.composition.account import Account
-from leastnoise.composition.atoms import rho_of
+from leastnoise.composition.atomic_events import rho_of
 from leastnoise.composition.concentrated import concentrated_epsilon, rho_within
 from leastnoise.errors import BadParameter, BudgetExceeded, ForeignProcess, UnknownEvent
 from leastnoise.exact import ln

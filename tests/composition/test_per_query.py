@@ -20,7 +20,7 @@ from leastnoise.accounting import (
     per_query,
 )
 from leastnoise.composition.advanced import advanced_bound
-from leastnoise.composition.parts import parts_of
+from leastnoise.composition.normal_form import parts_of
 from leastnoise.errors import BadParameter
 from leastnoise.exact import exp_above, exp_below, ln
 from leastnoise.model.privacy import Privacy

@@ -3,8 +3,8 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leastnoise.composition.sums import add_above, round_up, sum_above
-from leastnoise.composition.tally import Tally
+from leastnoise.composition.account import Tally
+from leastnoise.composition.exact_sums import add_above, round_up, sum_above
 from leastnoise.exact import ln
 
 numbers = st.one_of(

@@ -2,6 +2,8 @@
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
+from datetime import date, datetime
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise, product
 from math import floor, isnan
@@ -10,9 +12,11 @@ import numpy as np
 
 from leastnoise.data import CountRows, CountUnits, KeyAxis, Kind
 
+ENDS = {date.min, date.max, datetime.min, datetime.max}  # of the calendar: ids there name nobody
+
 
 def missing(value):
-    return value is None or (isinstance(value, float) and isnan(value))
+    return value is None or (isinstance(value, float | Decimal) and isnan(value))
 
 
 def exact(number, kind):
@@ -28,7 +32,8 @@ def steps(measure, value, kind):
         quotient = clamped * float(measure.step.denominator) / float(measure.step.numerator)
         q = floor(quotient + 0.5)
     else:
-        q = floor(min(max(Fraction(value), measure.low), measure.high) / measure.step + Fraction(1, 2))
+        inside = measure.low if value < measure.low else measure.high if value > measure.high else Fraction(value)
+        q = floor(inside / measure.step + Fraction(1, 2))
     return min(max(q, least), most)
 
 
@@ -49,7 +54,7 @@ def by_unit_and_group(rows, contribution, group, where):
     for number, row in enumerate(rows):
         unit = number if contribution.privacy_unit is None else row[contribution.privacy_unit]
         found = group(row)
-        if not missing(unit) and found is not None and (where is None or where.holds(row)):
+        if not missing(unit) and unit not in ENDS and found is not None and (where is None or where.holds(row)):
             units[unit][found].append(row)
     return units
 
@@ -113,3 +118,13 @@ def scores(rows, contribution, options, where):
     units = by_unit_and_group(rows, contribution, lambda _: 0, where)
     most = contribution.rows_per_unit
     return [sum(min(sum(map(option.holds, groups[0])), most) for groups in units.values()) for option in options]
+
+
+def discover(rows, contribution, column, where):
+    units = by_unit_and_group(rows, contribution, lambda row: (key_of(row[column]),), where)
+    return dict(Counter(group for groups in units.values() for group in groups))
+
+
+def key_of(value):
+    """A found key: text that is too long is none."""
+    return None if missing(value) or (isinstance(value, str) and len(value) > 2**16) else value

@@ -15,7 +15,7 @@ from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import complete, cycle, from_distance, from_edges, grid, hypercube, path
 from leastnoise.model.losses import absolute, squared
 from leastnoise.model.priors import uniform
-from leastnoise.model.reader import expected_loss
+from leastnoise.model.remapping import expected_loss
 
 GRAPHS = [path(6), cycle(7), grid(2, 3), complete(4), hypercube(3), from_edges([("b", "a"), ("b", "c"), ("c", "d")])]
 TENTHS = from_distance([[Fraction(abs(a - b), 10) for b in range(4)] for a in range(4)])

@@ -27,7 +27,7 @@ from leastnoise.exact import exp_enclosure, read_exact
 from leastnoise.model import losses
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.graphs import complete, cycle, from_distance, from_edges, grid, hypercube, integers, path
-from leastnoise.model.reader import expected_loss, optimal_remap, worst_case_loss
+from leastnoise.model.remapping import expected_loss, optimal_remap, worst_case_loss
 from support.programs import least_loss
 
 TINY = Fraction(1, 10**9)

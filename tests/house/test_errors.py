@@ -1,4 +1,5 @@
 import pickle
+import re
 
 import pytest
 
@@ -27,8 +28,20 @@ def test_what_was_given_is_shortened():
     assert len(str(LeastNoiseError("too long", given="x" * 10_000, fix="shorten it"))) < 300
 
 
-def test_no_error_is_a_bare_leastnoise_error_or_lacks_a_built_in_kin():
+BRANCHES = LeastNoiseError.__subclasses__()
+
+
+def test_the_tree_in_the_docstring_is_the_tree():
+    drawn = re.findall(r"^    (?:│|├──|└──| )?\s*(?:├── |└── )?(\w+)(?: \(and (\w+)\))?$", errors.__doc__, re.M)
+    assert sorted(name for pair in drawn for name in pair if name) == sorted(errors.__all__)
+
+
+def test_every_error_hangs_on_one_of_six_branches():
+    assert len(BRANCHES) == 6
     for kind in KINDS:
-        if kind is not LeastNoiseError:
-            assert issubclass(kind, LeastNoiseError)
-            assert len(kind.__mro__) > len(LeastNoiseError.__mro__) + 1, f"{kind.__name__} has no built-in kin"
+        assert kind is LeastNoiseError or sum(issubclass(kind, branch) for branch in BRANCHES) == 1
+
+
+def test_a_refused_budget_is_not_swallowed_by_the_handler_of_a_file():
+    (budget,) = [branch for branch in BRANCHES if branch.__name__ == "BudgetError"]
+    assert all(not issubclass(kind, OSError) for kind in KINDS if issubclass(kind, budget))

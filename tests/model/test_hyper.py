@@ -4,7 +4,7 @@ from hypothesis import given
 
 from leastnoise.model.channel import Channel
 from leastnoise.model.losses import absolute
-from leastnoise.model.reader import expected_loss
+from leastnoise.model.remapping import expected_loss
 from support.channels import channels, distributions
 
 

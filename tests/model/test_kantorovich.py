@@ -9,7 +9,7 @@ from leastnoise.model.kantorovich import earth_mover, euclidean, kantorovich, to
 from leastnoise.model.legality import lipschitz_constant
 from leastnoise.model.losses import absolute, squared
 from leastnoise.model.priors import uniform
-from leastnoise.model.reader import expected_loss
+from leastnoise.model.remapping import expected_loss
 from support.channels import channels, distributions
 
 EVEN = uniform(3)

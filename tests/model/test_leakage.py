@@ -9,7 +9,7 @@ from leastnoise.exact.numbers import ln
 from leastnoise.model.channel import Channel
 from leastnoise.model.leakage import g_leakage, g_vulnerability, min_entropy_leakage, shannon_leakage
 from leastnoise.model.losses import from_matrix, zero_one
-from leastnoise.model.reader import expected_loss
+from leastnoise.model.remapping import expected_loss
 from support.channels import channels, distributions
 
 two_tries = from_matrix([[1, 1, 0], [1, 0, 1], [0, 1, 1]])  # the gain of somebody who may guess twice

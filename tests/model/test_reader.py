@@ -9,7 +9,7 @@ from leastnoise.errors import BadParameter
 from leastnoise.model.channel import Channel
 from leastnoise.model.losses import absolute, from_matrix, squared, zero_one
 from leastnoise.model.priors import uniform
-from leastnoise.model.reader import expected_loss, optimal_remap, worst_case_loss
+from leastnoise.model.remapping import expected_loss, optimal_remap, worst_case_loss
 from support.channels import channels, distributions, geometric
 
 tables = st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=1, max_size=3)

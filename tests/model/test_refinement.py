@@ -9,7 +9,7 @@ from leastnoise.errors import BadChannel, UnknownLabel
 from leastnoise.model import refinement_search
 from leastnoise.model.channel import Channel
 from leastnoise.model.losses import from_matrix
-from leastnoise.model.reader import expected_loss
+from leastnoise.model.remapping import expected_loss
 from support.channels import channels, distributions, geometric
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from leastnoise.apps.papers.command import PAPERS as KEYS
+from papers.__main__ import PAPERS as KEYS
 
-PAPERS = [import_module(f"leastnoise.apps.papers.{key}").PAPER for key in KEYS]
+PAPERS = [import_module(f"papers.{key}").PAPER for key in KEYS]
 
 ERRATA = (Path(__file__).parents[2] / "docs" / "errata.md").read_text()
 

@@ -13,7 +13,7 @@ from leastnoise.model.kantorovich import earth_mover, kantorovich
 from leastnoise.model.legality import is_legal, lipschitz_constant
 from leastnoise.model.losses import absolute, squared, zero_one
 from leastnoise.model.priors import Prior, uniform
-from leastnoise.model.reader import expected_loss
+from leastnoise.model.remapping import expected_loss
 from support.channels import geometric, pixelated_laplace
 
 

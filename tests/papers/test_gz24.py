@@ -5,7 +5,6 @@ from itertools import accumulate
 
 import pytest
 
-from leastnoise.apps.papers.rainbow import BOUNDARY, PAPER, draw_figures, example_one, needed_delta
 from leastnoise.checker import check
 from leastnoise.errors import BadParameter
 from leastnoise.mechanisms.rainbow import (
@@ -20,6 +19,7 @@ from leastnoise.mechanisms.rainbow import (
 )
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import cycle, path
+from papers.rainbow import BOUNDARY, PAPER, draw_figures, example_one, needed_delta
 
 EPSILON = "ln(6/5)"
 

@@ -13,7 +13,7 @@ from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import path
 from leastnoise.model.losses import absolute, zero_one
 from leastnoise.model.priors import uniform
-from leastnoise.model.reader import expected_loss
+from leastnoise.model.remapping import expected_loss
 
 
 def floats(mechanism, answers, outputs):

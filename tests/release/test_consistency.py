@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.release.consistency import agree
+from leastnoise.release.queries.marginals import agree
 
 COLUMNS = "ABC"
 

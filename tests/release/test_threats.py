@@ -21,7 +21,7 @@ from leastnoise.errors import (
     LeastNoiseError,
     NumberTooLarge,
 )
-from leastnoise.release.query import Query
+from leastnoise.release.queries.query import Query
 from support.people import CITIES, SURE
 from support.processes import Child
 

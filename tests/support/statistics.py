@@ -15,7 +15,9 @@ def fits(samples, cdf, low, high):
     samples = np.asarray(samples)
     borders = np.arange(low, high + 1)
     cumulative = np.array([float(cdf(int(x))) for x in borders])
-    cells = np.diff(np.concatenate([[0.0], cumulative, [1.0]])) * len(samples)
+    shares = np.diff(np.concatenate([[0.0], cumulative, [1.0]]))
+    assert shares.min() > -1e-9, "a distribution function never falls, and ends at one"
+    cells = shares * len(samples)
     observed = np.bincount(np.searchsorted(borders, samples, side="left"), minlength=len(cells)).astype(float)
     merged_cells, merged_observed = [0.0], [0.0]
     for expected, seen in zip(cells, observed, strict=True):
@@ -25,8 +27,9 @@ def fits(samples, cdf, low, high):
         merged_cells[-1] += expected
         merged_observed[-1] += seen
     if len(merged_cells) > 1 and merged_cells[-1] < _LEAST_EXPECTED:
-        merged_cells[-2] += merged_cells.pop()
-        merged_observed[-2] += merged_observed.pop()
+        rare, seen_rare = merged_cells.pop(), merged_observed.pop()
+        merged_cells[-1] += rare
+        merged_observed[-1] += seen_rare
     expected, seen = np.array(merged_cells), np.array(merged_observed)
     assert len(expected) > 1, "one cell alone tests nothing"
     statistic = ((seen - expected) ** 2 / expected).sum()

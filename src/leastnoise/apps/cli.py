@@ -10,7 +10,6 @@ import leastnoise
 from leastnoise.apps.budget import app as budget
 from leastnoise.apps.check import check
 from leastnoise.apps.design import design
-from leastnoise.apps.papers.command import papers
 from leastnoise.apps.release import ask
 
 __all__ = ["app", "main"]
@@ -51,7 +50,6 @@ app.command("plan", help="Say what an answer would cost and how far off it would
 app.command("release", help="Answer a question about a table, and charge the budget for it.")(ask)
 app.command()(check)
 app.command()(design)
-app.command()(papers)
 app.add_typer(budget, name="budget")
 
 

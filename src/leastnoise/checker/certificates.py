@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from fractions import Fraction
+from typing import Any
 
 from leastnoise.checker.duality import lower_bound
 from leastnoise.checker.factors import Factor
@@ -11,7 +13,7 @@ from leastnoise.checker.findings import CertificateVerdict, Finding
 from leastnoise.checker.privacy import check_channel, rows_of_nodes
 from leastnoise.checker.report import brief, show_number, show_privacy
 from leastnoise.checker.theorems import theorem_findings
-from leastnoise.errors import LeastNoiseError
+from leastnoise.errors import BadCertificate, LeastNoiseError
 from leastnoise.model.certificate import (
     Certificate,
     OptimalityCertificate,
@@ -38,13 +40,26 @@ def check_certificate(certificate: Certificate) -> CertificateVerdict:
     """
     findings: list[Finding] = []
     try:
-        for finding in _findings(certificate):
+        for finding in _findings(_made_again(certificate)):
             findings.append(finding)
             if not finding.holds:
                 break
     except LeastNoiseError as error:  # the parts of the certificate do not fit together
         findings.append(Finding("the parts fit together", False, str(error)))
-    return CertificateVerdict(all(finding.holds for finding in findings), certificate.claim, tuple(findings))
+    holds = bool(findings) and all(finding.holds for finding in findings)
+    return CertificateVerdict(holds, certificate.claim, tuple(findings))
+
+
+def _made_again(certificate: Certificate) -> Certificate:
+    """The certificate with its parts checked anew: whoever handed it over may have changed them, or the checks."""
+    if type(certificate) not in _KINDS:
+        raise BadCertificate(
+            "this kind of certificate is unknown",
+            given=type(certificate).__name__,
+            fix=f"known are {', '.join(kind.__name__ for kind in _KINDS)}",
+        )
+    parts: Any = certificate
+    return type(certificate)(**{field.name: getattr(parts, field.name) for field in fields(parts)})
 
 
 def _findings(certificate: Certificate) -> Iterator[Finding]:
@@ -57,6 +72,9 @@ def _findings(certificate: Certificate) -> Iterator[Finding]:
             yield from theorem_findings(certificate)
         case RefinementCertificate():
             yield _refinement_finding(certificate)
+
+
+_KINDS = (PrivacyCertificate, OptimalityCertificate, TheoremCertificate, RefinementCertificate)
 
 
 def _privacy_findings(channel: Channel, graph: DatasetGraph, privacy: Privacy) -> Iterator[Finding]:
@@ -98,7 +116,7 @@ def _optimality_findings(certificate: OptimalityCertificate) -> Iterator[Finding
     )
     places = {(x, neighbour, output) for x, neighbour, output, _ in certificate.multipliers}
     are_sound = len(places) == len(certificate.multipliers) and all(
-        (x, neighbour) in lengths and output < outputs and value > 0
+        (x, neighbour) in lengths and 0 <= output < outputs and value > 0
         for x, neighbour, output, value in certificate.multipliers
     )
     yield Finding("multipliers are positive, on edges", are_sound, f"{len(places)} multipliers")

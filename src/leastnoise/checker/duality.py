@@ -41,11 +41,14 @@ def lower_bound(
         loss: ℓ, a row for each output, a column for each input.
         delta: The δ of the promise.
         factors: λ of each ordered pair of neighbours.
-        multipliers: u, on pairs that are keys of `factors`.
+        multipliers: u, on pairs that are keys of `factors`; the values of one place add up.
     """
     costs = [[probability * row[x] for row in loss] for x, probability in enumerate(prior)]
-    steepest: defaultdict[tuple[int, int], Fraction] = defaultdict(Fraction)
+    weights: defaultdict[tuple[int, int, int], Fraction] = defaultdict(Fraction)
     for x, neighbour, output, value in multipliers:
+        weights[x, neighbour, output] += value
+    steepest: defaultdict[tuple[int, int], Fraction] = defaultdict(Fraction)
+    for (x, neighbour, output), value in weights.items():
         pair = x, neighbour
         costs[x][output] += value
         costs[neighbour][output] -= factors[pair] * value

@@ -27,6 +27,7 @@ _BLOCK = 1 << 18  # elements worked on at once: they stay in the processor's cac
 _SMALLEST_ORDINARY = 2.0**-500  # quotients of numbers between this and 2 can neither overflow nor underflow
 _PIECE = 18  # a 53-bit mantissa in three pieces
 _LIMB = 16
+_MOST_AT_ONCE = 1 << 19
 
 
 def blocks(count: int, width: int) -> Iterator[slice]:
@@ -118,9 +119,13 @@ class FloatEntries(Entries):
 
     def total(self, x: int, chosen: Mask) -> Fraction:
         """Σ p(y|x) in fixed point: pieces of 18 bits, shifted by less than 16, add up below 2^53 for 2^19 outputs."""
-        mantissas, exponents = np.frexp(self.floats[x, chosen])
-        if not len(mantissas):
-            return Fraction(0)
+        outputs = self.floats[x, chosen]
+        parts = (self._sum(outputs[start : start + _MOST_AT_ONCE]) for start in range(0, len(outputs), _MOST_AT_ONCE))
+        return sum(parts, start=Fraction(0))
+
+    @staticmethod
+    def _sum(numbers: Floats) -> Fraction:
+        mantissas, exponents = np.frexp(numbers)
         lowest = int(exponents.min())
         limbs, shifts = np.divmod(exponents - lowest, _LIMB)
         whole = (mantissas * 2.0**53).astype(np.int64)

@@ -3,12 +3,12 @@
 from leastnoise.composition.account import Left, Limits
 from leastnoise.composition.advanced import advanced_per_query, corollary_per_query
 from leastnoise.composition.basic import basic_per_query
+from leastnoise.composition.best_bound import all_bounds, compose, per_query
 from leastnoise.composition.bound import Bound
 from leastnoise.composition.cost import Cost, cost_of
 from leastnoise.composition.filter import Filter
 from leastnoise.composition.group import group_privacy
 from leastnoise.composition.homogeneous import homogeneous_delta, homogeneous_epsilon, homogeneous_per_query
-from leastnoise.composition.tightest import all_bounds, compose, per_query
 
 __all__ = [
     "Bound",

@@ -1,26 +1,32 @@
 """Running totals against the limits of a budget: the rule by which a filter and a ledger admit a query.
 
 A query is admitted while, with it, Σδ ≤ δ_e and (Σε ≤ ε or Σρ ≤ ρ*); `filter` says why that is enough.
+
+A running total that is exact, quick to add to, and quick to compare.
+
+It keeps one whole number over a common denominator, and logarithms beside it. Where the denominator or the number of
+logarithms would grow without end, the total goes on as the next multiple of 2^-128: it may overcount, never undercount.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 
-from leastnoise.composition.atoms import rho_of
+from leastnoise.composition.atomic_events import rho_of
 from leastnoise.composition.concentrated import rho_within
 from leastnoise.composition.cost import Cost
+from leastnoise.composition.exact_sums import add_above, rational_above, round_up
 from leastnoise.composition.search import largest_fitting
-from leastnoise.composition.sums import rational_above
-from leastnoise.composition.tally import Tally
-from leastnoise.exact.numbers import Exact
+from leastnoise.exact.numbers import Exact, LogSum
 from leastnoise.exact.parameters import NumberLike, read_exact, read_rational
 from leastnoise.model.events import Pure
 from leastnoise.model.privacy import Privacy
 
-__all__ = ["Account", "Left", "Limits"]
+__all__ = ["Account", "Left", "Limits", "Tally"]
 
+_LONGEST_DENOMINATOR = 512  # bits
 _SURELY = 1 - 2.0**-20  # a running sum of doubles errs by less for any number of terms below 2^32
 
 
@@ -211,3 +217,52 @@ def _below(number: Exact) -> Fraction:
     if number <= 0:
         return Fraction(0)
     return number if isinstance(number, Fraction) else largest_fitting(lambda e: e <= number, at_most=number)
+
+
+class Tally:
+    """The sum of what was added; numbers of at least zero only.
+
+    >>> total = Tally()
+    >>> for _ in range(10):
+    ...     total.add(Fraction(1, 10))
+    >>> total.value, total.fits(Fraction(0), Fraction(1)), total.fits(Fraction(1, 10**9), Fraction(1))
+    (Fraction(1, 1), True, False)
+    """
+
+    __slots__ = ("_bottom", "_logs", "_top")
+
+    def __init__(self) -> None:
+        self._top, self._bottom = 0, 1
+        self._logs: Exact = Fraction(0)  # everything that was ever added together with a logarithm
+
+    @property
+    def value(self) -> Exact:
+        """The sum."""
+        return self._logs + Fraction(self._top, self._bottom)
+
+    def add(self, number: Exact) -> None:
+        """Add a number."""
+        if isinstance(number, LogSum):
+            self._logs = add_above(self._logs, number)
+            return
+        if self._bottom % number.denominator:
+            common = lcm(self._bottom, number.denominator)
+            self._top, self._bottom = self._top * (common // self._bottom), common
+        self._top += number.numerator * (self._bottom // number.denominator)
+        if self._bottom.bit_length() > _LONGEST_DENOMINATOR:
+            short = round_up(Fraction(self._top, self._bottom))
+            self._top, self._bottom = short.numerator, short.denominator
+
+    def take_back(self, number: Exact) -> None:
+        """Remove a number that was added before."""
+        if isinstance(number, LogSum):
+            self._logs = self._logs - number
+        else:
+            self.add(-number)
+
+    def fits(self, number: Exact, limit: Exact) -> bool:
+        """Whether the sum stays at most `limit` with `number` added."""
+        if isinstance(number, LogSum) or isinstance(limit, LogSum) or self._logs:
+            return bool(self.value + number <= limit)
+        top = self._top * number.denominator + number.numerator * self._bottom
+        return top * limit.denominator <= limit.numerator * self._bottom * number.denominator

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from leastnoise.composition.atoms import epsilon_of
+from leastnoise.composition.atomic_events import epsilon_of
 from leastnoise.composition.bound import Bound
-from leastnoise.composition.parts import Parts
+from leastnoise.composition.normal_form import Parts
 from leastnoise.composition.search import largest_fitting
 from leastnoise.errors import BadParameter
 from leastnoise.exact.balls import Ball, of_fraction

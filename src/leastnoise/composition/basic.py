@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from leastnoise.composition.bound import Bound
-from leastnoise.composition.parts import Parts
+from leastnoise.composition.normal_form import Parts
 from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.model.privacy import Privacy
 

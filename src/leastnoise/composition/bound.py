@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from leastnoise.composition.sums import rational_above
+from leastnoise.composition.exact_sums import rational_above
 from leastnoise.exact.numbers import Exact
 from leastnoise.model.privacy import Privacy
 

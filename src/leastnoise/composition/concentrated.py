@@ -13,9 +13,9 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from leastnoise.composition.atoms import rho_of
+from leastnoise.composition.atomic_events import rho_of
 from leastnoise.composition.bound import Bound
-from leastnoise.composition.parts import Parts
+from leastnoise.composition.normal_form import Parts
 from leastnoise.composition.search import largest_fitting
 from leastnoise.exact.balls import Ball, of_fraction
 from leastnoise.exact.enclosures import enclose

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
-from leastnoise.composition.parts import parts_of
+from leastnoise.composition.normal_form import parts_of
 from leastnoise.errors import BadParameter
 from leastnoise.exact.numbers import Exact
 from leastnoise.model.events import Event

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from leastnoise.composition.atoms import epsilon_of
+from leastnoise.composition.atomic_events import epsilon_of
 from leastnoise.composition.bound import Bound
 from leastnoise.composition.concentrated import concentrated_per_query
-from leastnoise.composition.parts import Parts
+from leastnoise.composition.normal_form import Parts
 from leastnoise.composition.search import largest_fitting
 from leastnoise.errors import BadParameter
 from leastnoise.exact.balls import Ball, above, evaluate, of_fraction

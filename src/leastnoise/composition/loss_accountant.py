@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 
-from leastnoise.composition.atoms import Atom
+from leastnoise.composition.atomic_events import Atom
 from leastnoise.composition.bound import Bound
-from leastnoise.composition.coarse import coarse
 from leastnoise.composition.loss_distribution import LossDistribution
 from leastnoise.composition.loss_laws import law_above, law_below
-from leastnoise.composition.parts import Parts
+from leastnoise.composition.normal_form import Parts
+from leastnoise.composition.rounding_up import coarse
 
 __all__ = ["composed_law", "loss_bound"]
 

@@ -19,7 +19,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import isqrt
 
-from leastnoise.composition.atoms import Atom, Worst
+from leastnoise.composition.atomic_events import Atom, Worst
 from leastnoise.composition.loss_distribution import LossDistribution
 from leastnoise.exact.balls import Ball, evaluate, of_fraction, scaled_bounds
 from leastnoise.exact.numbers import Exact, ball_of

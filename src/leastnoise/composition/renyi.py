@@ -14,12 +14,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.composition.atoms import Atom, rho_of
+from leastnoise.composition.atomic_events import Atom, rho_of
 from leastnoise.composition.bound import Bound
 from leastnoise.composition.concentrated import conversion, conversion_guess, good_order
 from leastnoise.composition.loss_distribution import LossDistribution
 from leastnoise.composition.loss_laws import law_above
-from leastnoise.composition.parts import Parts
+from leastnoise.composition.normal_form import Parts
 from leastnoise.exact.balls import Ball, of_fraction
 from leastnoise.exact.enclosures import enclose
 from leastnoise.exact.numbers import ball_of

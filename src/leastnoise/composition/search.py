@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from leastnoise.composition.sums import round_up
+from leastnoise.composition.exact_sums import round_up
 from leastnoise.exact.numbers import Exact
 
 __all__ = ["largest_fitting"]

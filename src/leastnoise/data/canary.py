@@ -8,10 +8,9 @@ A text that fails on some row tells, by failing, that the row is there. The text
 2. the whole text on the hostile rows;
 3. the whole text on no rows.
 
-The hostile rows are computed from numbers that the engine generates, value by value in a CASE, so that an optimiser
-can't replace them by constants and evaluate the text in another way than on a table: the values reach the expressions
-at run time, as columns. Their statistics are as wide as the types, so no check that an engine leaves out for narrow
-data is left out on the private data only.
+The hostile values are picked from lists by numbers that the engine generates, so that an optimiser can't replace them
+by constants and evaluate the text in another way than on a table: they reach the expressions at run time, as columns.
+They span the types, so that no check which an engine leaves out for narrow data is left out here and not there.
 """
 
 from __future__ import annotations
@@ -21,15 +20,14 @@ from hashlib import sha256
 
 from leastnoise.data.columns import Column, Kind, decimal_text
 from leastnoise.data.dialects import Dialect
-from leastnoise.data.fragments import Bound, Fragment, bound, join, select, sql
+from leastnoise.data.fragments import Bound, Fragment, join, select, sql
 
 __all__ = ["Canary"]
 
-_ROWS = 256
+_ROWS = 512
 _MOST_REMEMBERED = 100_000
 
-_POWERS = [2**bits for bits in (7, 8, 15, 16, 31, 32, 53, 62, 63, 64, 127)]
-_WHOLE = (0, 1, -1, 7, *(whole for power in _POWERS for whole in (power - 1, power, -power, -power - 1)))
+_WHOLE = (0, *(sign * (2**bits - less) for bits in range(128) for sign in (1, -1) for less in (0, bits % 8 == 7)))
 _BITS = {
     **dict.fromkeys(("tinyint",), 8),
     **dict.fromkeys(("smallint", "int2"), 16),
@@ -53,7 +51,8 @@ _SINGLE = (
     "16777217",
 )
 _DOUBLE = (*_SINGLE, "5e-324", "-5e-324", "1e-300", "2.2250738585072014e-308", "1.7976931348623157e308",
-           "-1.7976931348623157e308", "9007199254740993", "9.3e18", "-9.3e18")  # fmt: skip
+           "-1.7976931348623157e308", "9007199254740993", "9.3e18", "-9.3e18",
+           *(f"{sign}7e{power}" for power in range(-24, 40, 3) for sign in ("", "-")))  # fmt: skip
 _NUMERIC = ("0", "0.00", "-0.10", "0.1", "NaN", "Infinity", "-Infinity", "9.9e131070", "-9.9e131070", "1e-16383",
             "1e309", "1e-400", "9223372036854775808", "0.3333333333333333333333333333333333333333333")  # fmt: skip
 _TEXTS = ("", "a", "A", "a ", " a", "'", '"', "\\", "%", "_", "100%", ";--", "1:a-", "-", "\n\t", "NaN", "null", "é",
@@ -117,10 +116,7 @@ class Canary:
 
     def rows(self, names: Iterable[str]) -> Fragment:
         """A query for made-up rows of the named columns, in their native types."""
-        columns = [
-            _chosen(self._values(self._columns[name]), number, self._dialect) + f" AS {self._dialect.quote(name)}"
-            for number, name in enumerate(names)
-        ]
+        columns = [self._column(self._columns[name], number) for number, name in enumerate(names)]
         return "SELECT " + join(", ", columns or ["1 AS one"]) + " FROM " + self._dialect.numbers(_ROWS)  # noqa: S608
 
     def hostile(self, names: tuple[str, ...]) -> Fragment:
@@ -136,13 +132,17 @@ class Canary:
         parts = (("?",) if isinstance(part, Bound) and part.secret else part for part in query.parts)
         return sha256(repr(tuple(parts)).encode("utf-8", "surrogatepass")).digest()
 
-    def _values(self, column: Column) -> list[Fragment]:
-        native, name = column.native.lower(), self._dialect.name
-        null = sql(f"CAST(NULL AS {self._type(column)})")
-        return [null, *(self._cast(text, column) for text in self._texts(column)), *map(sql, self._odd(native, name))]
-
-    def _odd(self, native: str, name: str) -> tuple[str, ...]:
-        return _ODD_IN_SPARK.get(native, ()) if name == "spark" else ()
+    def _column(self, column: Column, number: int) -> Fragment:
+        """The values in turn; each round through them starts one value later than that of the column before."""
+        texts, dialect = [None, *self._texts(column)], self._dialect
+        odd = _ODD_IN_SPARK.get(column.native.lower(), ()) if dialect.name == "spark" else ()
+        count, place = len(texts) + len(odd), "numbers.place"
+        turn = f"mod({place} + {number} * ({dialect.divide(place, str(count))}), {count})"
+        told = dialect.picked(texts, f"least({turn}, {len(texts) - 1}) + 1")
+        value = f"{dialect.try_cast}(" + told + f" AS {self._type(column)})"
+        for more, expression in enumerate(odd):
+            value = f"CASE WHEN {turn} = {len(texts) + more} THEN {expression} ELSE " + value + " END"
+        return value + f" AS {dialect.quote(column.name)}"
 
     def _texts(self, column: Column) -> Iterable[str]:
         """Values of the column as text; an engine that can try to cast drops those that its type lacks."""
@@ -176,20 +176,10 @@ class Canary:
         plain = column.kind is not Kind.TEXT or column.native.lower() in ("uuid", "bpchar", "name")
         return column.native if plain else self._dialect.text
 
-    def _cast(self, text: str, column: Column) -> Fragment:
-        return f"{self._dialect.try_cast}(" + bound(text) + f" AS {self._type(column)})"
-
 
 def _decimals(column: Column, dialect: Dialect) -> Iterable[str]:
     if dialect.limits(column) is None:
         return _NUMERIC
     precision, scale = column.precision or 0, column.scale or 0
-    digits = {0, 1, 5, 10 ** (precision - 1), 10**precision // 2, 10**precision - 1, min(10**scale, 10**precision - 1)}
+    digits = {0, 10**precision - 1, *(times * 10**place for place in range(precision) for times in (1, 4, 9))}
     return [f"{sign}{decimal_text(whole, scale)}" for whole in sorted(digits) for sign in ("", "-")]
-
-
-def _chosen(values: Sequence[Fragment], number: int, dialect: Dialect) -> Fragment:
-    """The values in turn; each round through them starts one value later than that of the column before."""
-    place = f"mod(numbers.place + {number} * ({dialect.divide('numbers.place', str(len(values)))}), {len(values)})"
-    cases = ["WHEN " + str(i) + " THEN " + value for i, value in enumerate(values)]
-    return f"CASE {place} " + join(" ", cases) + " END"

@@ -62,6 +62,7 @@ class Column:
     precision: int | None = None  # digits of a decimal column; None: any number
     scale: int | None = None  # digits after its point; None: any number
     hint: str = ""  # what to do where another kind of column is needed
+    sound: bool = False  # text whose encoding was checked when it was read
     coarse: bool = False  # several native values may share a plain form (nanoseconds), so that it names no unit
 
 

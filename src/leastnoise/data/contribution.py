@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from leastnoise.exact.parameters import read_integer
+from leastnoise.model.limits import MOST_GROUPS, MOST_ROWS, MOST_ROWS_PER_UNIT
 
 __all__ = ["MOST_ROWS", "Contribution"]
-
-MOST_ROWS = 1 << 43
-"""No table is longer: the widths of all sums are chosen for this many rows, about nine million million."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +21,7 @@ class Contribution:
         rows_per_unit: In each of them it counts as at most so many rows.
 
     Raises:
-        BadParameter: A limit is not a whole number from 1 to 2^31.
+        BadParameter: A limit is not a whole number from 1 to `MOST_GROUPS` or `MOST_ROWS_PER_UNIT`.
 
     >>> Contribution("person", groups_per_unit=2).rows_per_unit
     1
@@ -35,6 +33,6 @@ class Contribution:
 
     def __post_init__(self) -> None:
         """Read the numbers."""
-        for name in ("groups_per_unit", "rows_per_unit"):
-            limit = read_integer(getattr(self, name), name, at_least=1, at_most=1 << 31)
+        for name, most in (("groups_per_unit", MOST_GROUPS), ("rows_per_unit", MOST_ROWS_PER_UNIT)):
+            limit = read_integer(getattr(self, name), name, at_least=1, at_most=most)
             object.__setattr__(self, name, 1 if self.privacy_unit is None else limit)

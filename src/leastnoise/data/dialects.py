@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -123,7 +123,8 @@ class Dialect(ABC):
         """The column's plain form (see `leastnoise.data.columns`), from its native one."""
         name, type_ = self.quote(column.name), self.plain_type(column)
         if column.kind is Kind.TEXT:
-            return f"{self.valid_text(f'CAST({name} AS {type_})')} COLLATE {self.binary_collation}"
+            text = f"CAST({name} AS {type_})"
+            return f"{text if column.sound else self.valid_text(text)} COLLATE {self.binary_collation}"
         if column.kind in (Kind.DATE, Kind.TIMESTAMP):
             return self._in_calendar(name, column)
         if column.kind is Kind.DECIMAL and (limits := self.limits(column)):
@@ -200,6 +201,10 @@ class Dialect(ABC):
     @abstractmethod
     def numbers(self, count: int) -> str:
         """A relation `numbers` with the column `place`: 0, …, count − 1, which no optimiser folds into constants."""
+
+    def picked(self, texts: Sequence[str | None], place: str) -> Fragment:
+        """The text at a place, counted from one, of a list."""
+        return "(CAST(" + bound(list(texts)) + f" AS {self.text}[]))[CAST({place} AS INTEGER)]"
 
     @abstractmethod
     def times(self, count: str) -> str:
@@ -319,6 +324,9 @@ class _Spark(Dialect):
 
     def times(self, count: str) -> str:
         return f"explode(sequence(CAST(1 AS BIGINT), {count}))"
+
+    def picked(self, texts: Sequence[str | None], place: str) -> Fragment:
+        return "element_at(from_json(" + bound(json.dumps(texts)) + f", 'array<string>'), CAST({place} AS INT))"
 
 
 DUCKDB: Dialect = _DuckDB()

@@ -111,44 +111,47 @@ def _file(path: Path, table: str | None, columns: Declared, limits: dict[str, An
 
 
 def _csv(files: list[Path], identity: Identity, columns: Declared, limits: dict[str, Any]) -> Table:
-    from leastnoise.data.engines.embedded import EmbeddedTable
+    from leastnoise.data.engines.embedded import Attached, EmbeddedTable
 
     delimiter, names = read_header(files)
     kinds = read_declared(columns, names)
 
-    def attach(connection: duckdb.DuckDBPyConnection, folder: Path) -> Identity:
+    def attach(connection: duckdb.DuckDBPyConnection, folder: Path) -> Attached:
         load_csv(connection, folder, files, delimiter, kinds)
-        return identity
+        return Attached(identity, sound=True)
 
     undeclared = [name for name in names if name not in (columns or {})]
     return EmbeddedTable(identity.name, attach, untyped=undeclared, **limits)
 
 
 def _typed_files(files: list[Path], suffix: str, identity: Identity, limits: dict[str, Any]) -> Table:
-    from leastnoise.data.engines.embedded import EmbeddedTable, path_list
+    from leastnoise.data.engines.embedded import Attached, EmbeddedTable, path_list
+    from leastnoise.data.engines.tolerant import parquet_frame, parquet_options, readable
 
     arrow = _arrow_files(files) if suffix in _ARROW else None
 
-    def attach(connection: duckdb.DuckDBPyConnection, _: Path) -> Identity:
-        if arrow is not None:
-            connection.register("source", arrow)
-        else:
-            connection.execute(f"SET allowed_paths = {path_list(files)}")
-            connection.execute(f"CREATE TEMP VIEW source AS FROM read_parquet({path_list(files)})")
-        return identity
+    def attach(connection: duckdb.DuckDBPyConnection, _: Path) -> Attached:
+        frame = parquet_frame(files, connection) if arrow is None else arrow
+        if frame is not None:
+            connection.register("source", readable(frame))
+            return Attached(identity)
+        connection.execute(f"SET allowed_paths = {path_list(files)}")
+        relation = f"read_parquet({path_list(files)}{parquet_options(connection)})"
+        connection.execute(f"CREATE TEMP VIEW source AS FROM {relation}")
+        return Attached(identity, sound=True)
 
     return EmbeddedTable(identity.name, attach, **limits)
 
 
 def _database(path: Path, files: list[Path], table: str | None, limits: dict[str, Any]) -> Table:
-    from leastnoise.data.engines.embedded import EmbeddedTable, path_literal
+    from leastnoise.data.engines.embedded import Attached, EmbeddedTable, path_literal
 
     parts = _parts(table)
     if len(files) != 1:
         raise BadSource("this pattern stands for several databases", given=str(path), fix="name one of them")
     former_places = dict.fromkeys(f"{place.stem}." for place in (path, files[0]))
 
-    def attach(connection: duckdb.DuckDBPyConnection, _: Path) -> Identity:
+    def attach(connection: duckdb.DuckDBPyConnection, _: Path) -> Attached:
         connection.execute(f"ATTACH {path_literal(files[0])} AS attached (READ_ONLY)")
         relation = ".".join(map(DUCKDB.quote, ["attached", *parts]))
         connection.execute(f"CREATE TEMP VIEW source AS FROM {relation}")
@@ -159,7 +162,7 @@ def _database(path: Path, files: list[Path], table: str | None, limits: dict[str
         ).fetchall()
         wanted = ["main", *parts][-2:]
         schema, name = next(pair for pair in found if _folded(pair) == _folded(wanted))
-        return database_identity(str(files[0]), schema, name, former_places, str(table))
+        return Attached(database_identity(str(files[0]), schema, name, former_places, str(table)), sound=True)
 
     return EmbeddedTable(f"{path}, table {table}", attach, **limits)
 
@@ -203,21 +206,22 @@ def _arrow_files(files: Sequence[Path]) -> object:
 
 
 def _frame(source: Any, module: str, table: str | None, columns: Declared, limits: dict[str, Any]) -> Table:
-    from leastnoise.data.engines.embedded import EmbeddedTable
+    from leastnoise.data.engines.embedded import Attached, EmbeddedTable
+    from leastnoise.data.engines.tolerant import readable
 
     frame, objects = arrow_table(source, module)
     if not objects or (isinstance(columns, Mapping) and columns.keys() & set(frame.column_names) - set(objects)):
         _typed_already(columns)
     kinds = read_declared(columns, objects)
 
-    def attach(connection: duckdb.DuckDBPyConnection, _: Path) -> Identity:
-        connection.register("frame", frame)
+    def attach(connection: duckdb.DuckDBPyConnection, _: Path) -> Attached:
+        connection.register("frame", readable(frame))
         read = [
             f"{_readable(str(name), str(native), kinds)} AS {DUCKDB.quote(str(name))}"
             for name, native, *_ in connection.execute("DESCRIBE frame").fetchall()
         ]
         connection.execute(f"CREATE TEMP VIEW source AS FROM frame SELECT {', '.join(read)}")
-        return frame_identity(table)
+        return Attached(frame_identity(table))
 
     undeclared = [name for name in objects if name not in (columns or {})]
     return EmbeddedTable(type(source).__name__, attach, untyped=undeclared, **limits)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from types import MappingProxyType, TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
 __all__ = ["Table", "TooLittleMemory", "engine_failure"]
 
 _OPTIONS_AT_ONCE = 200
-_rehearsing: ContextVar[bool] = ContextVar("rehearsing", default=False)
 _ON_THE_AXES = "WHERE cell IS NOT NULL"
+_mode: ContextVar[Literal["ask", "check", "rehearse"]] = ContextVar("mode", default="ask")
 
 
 class TooLittleMemory(Exception):
@@ -138,6 +139,15 @@ class Table(ABC):
             found += [sum(int(column[0]) for column in columns) for columns in zip(*answers, strict=True)]
         return np.array(found, dtype=np.int64)
 
+    def check(self, question: Callable[[], object]) -> None:
+        """Write the texts of a question without running them: what the schema refuses is refused here.
+
+        Args:
+            question: Asks this table, by any of its methods, in the same thread; it gets empty answers.
+        """
+        with _asked("check"):
+            question()
+
     def rehearse(self, question: Callable[[], object]) -> None:
         """Let an empty table with the same columns answer, in the same engine; no private row is read.
 
@@ -148,11 +158,8 @@ class Table(ABC):
         Args:
             question: Asks this table, by any of its methods, in the same thread.
         """
-        before = _rehearsing.set(True)
-        try:
+        with _asked("rehearse"):
             question()
-        finally:
-            _rehearsing.reset(before)
 
     def require_ready(self) -> None:
         """See that the table can be asked at all; the engine is not touched.
@@ -209,6 +216,9 @@ class Table(ABC):
         def query(number: int, count: int) -> Fragment:
             return shape(self._part(contribution, placed, number, count))
 
+        if _mode.get() == "check":
+            self.dialect.render(query(0, 1), self._reading.table)
+            return []
         self._rehearse([rows.every, query(0, 1), *(query(0, count) for count in parts[1:][-1:])])
         for count in parts:
             try:
@@ -254,7 +264,7 @@ class Table(ABC):
         return ""
 
     def _run(self, query: Fragment) -> Sequence[Sequence[Any]]:
-        rows = self._canary.empty if _rehearsing.get() else self._reading.table
+        rows = self._canary.empty if _mode.get() == "rehearse" else self._reading.table
         text, values = self.dialect.render(query, rows)
         try:
             return self._execute(text, values)
@@ -333,6 +343,15 @@ class Table(ABC):
         shape = partial(self._shapes(contribution, secret).chosen_rows, cells=len(points))
         answers = self._answers(contribution, rows, _ON_THE_AXES, shape)
         return _dense([(found, counts) for found, counts in answers], (len(points),))
+
+
+@contextmanager
+def _asked(mode: Literal["check", "rehearse"]) -> Iterator[None]:
+    before = _mode.set(mode)
+    try:
+        yield
+    finally:
+        _mode.reset(before)
 
 
 def engine_failure() -> EngineFailure:

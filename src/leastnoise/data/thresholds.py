@@ -64,14 +64,12 @@ class Thresholds:
 
         A NUMERIC of any scale is brought next to e first: times the denominator, the largest would overflow.
         """
-        below, above = floor(number), ceil(number)
         if self.column.kind is Kind.REAL:
             return f"{self.value} {symbol} {self.dialect.number(float(number))}"
         limits = self.dialect.limits(self.column)
         if limits is None:
-            low, high, bar, times = (
-                self.dialect.exact_number(n) for n in (below, above, number.numerator, number.denominator)
-            )
+            near = ceil(number) - 1, floor(number) + 1, number.numerator, number.denominator
+            low, high, bar, times = map(self.dialect.exact_number, near)
             return f"least(greatest({self.value}, {low}), {high}) * {times} {symbol} {bar}"
         scaled = number * 10 ** (self.column.scale or 0)
         digits = ceil(scaled) if symbol == ">=" else floor(scaled)

@@ -17,6 +17,7 @@ __all__ = ["row_value", "total_type"]
 _HALF = Fraction(1, 2)
 _NARROW = 1 << 62
 _WIDE = 10**37  # below it every engine's widest integers are exact
+_SHORT = 18  # digits of a decimal in 64 bits
 _DIGITS = 38  # of the widest decimals of DuckDB and Spark
 _LONGEST = 10**5000  # beside a NUMERIC, far within the digits that Postgres holds
 
@@ -136,13 +137,15 @@ def _last_digits(decimal: str, digits: int, scale: int) -> str:
     """A decimal of so many digits in all, times 10^scale, as one without a scale.
 
     Each round multiplies by 10^k and moves the point: the product has digits + k + 2 ≤ 38 of them, and the cast that
-    follows drops zeros only. So neither DuckDB's overflow nor Spark's loss of precision can happen.
+    follows drops zeros only. So neither DuckDB's overflow nor Spark's loss of precision can happen. DuckDB keeps the
+    product of two decimals of 64 bits in 64 bits, so that a factor is wider than that where the product is.
     """
-    moved = f"CAST({decimal} AS DECIMAL({digits}, {scale}))"
+    width = digits if digits + scale + 1 <= _SHORT else max(digits, _SHORT + 1)
+    moved = f"CAST({decimal} AS DECIMAL({width}, {scale}))"
     while scale:
-        shift = min(scale, _DIGITS - 2 - digits)
+        shift = min(scale, _DIGITS - 2 - width)
         scale -= shift
-        moved = f"CAST({moved} * CAST({10**shift} AS DECIMAL({shift + 1}, 0)) AS DECIMAL({digits}, {scale}))"
+        moved = f"CAST({moved} * CAST({10**shift} AS DECIMAL({shift + 1}, 0)) AS DECIMAL({width}, {scale}))"
     return moved
 
 

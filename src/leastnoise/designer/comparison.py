@@ -16,11 +16,11 @@ import numpy as np
 
 from leastnoise.designer.contenders import CONTENDERS, Contender, Table
 from leastnoise.designer.designer import design
-from leastnoise.designer.problem import Problem, read_problem
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike
 from leastnoise.model.channel import Channel
+from leastnoise.model.design_problem import DesignProblem, read_problem
 from leastnoise.model.graphs import DatasetGraph
 from leastnoise.model.losses import Loss
 from leastnoise.model.mechanism import Mechanism
@@ -178,7 +178,7 @@ class _Made(NamedTuple):
     costs: Table
 
 
-_Maker: TypeAlias = Callable[[Problem], _Made | None]
+_Maker: TypeAlias = Callable[[DesignProblem], _Made | None]
 
 
 def _chosen(mechanisms: Mapping[str, Candidate] | Iterable[str] | None) -> dict[str, _Maker]:
@@ -194,7 +194,7 @@ def _chosen(mechanisms: Mapping[str, Candidate] | Iterable[str] | None) -> dict[
 
 
 def _known(contender: Contender) -> _Maker:
-    def make(problem: Problem) -> _Made | None:
+    def make(problem: DesignProblem) -> _Made | None:
         nodes = problem.graph.nodes
         if any(node not in set(problem.answers) for node in nodes):  # they answer with nodes
             return None
@@ -205,7 +205,7 @@ def _known(contender: Contender) -> _Maker:
 
 
 def _maker_of(candidate: Candidate) -> _Maker:
-    def make(problem: Problem) -> _Made:
+    def make(problem: DesignProblem) -> _Made:
         one = candidate if isinstance(candidate, Mechanism | Channel) else candidate(problem.privacy.epsilon)
         nodes = problem.graph.nodes
         if isinstance(one, Channel):
@@ -216,7 +216,7 @@ def _maker_of(candidate: Candidate) -> _Maker:
     return make
 
 
-def _costs(problem: Problem, outputs: Sequence[Hashable]) -> Table:
+def _costs(problem: DesignProblem, outputs: Sequence[Hashable]) -> Table:
     """ℓ(y, x) in doubles, a row for each output."""
     if problem.loss is not None:
         return problem.loss.floats(tuple(problem.graph.nodes), tuple(outputs))
@@ -225,7 +225,7 @@ def _costs(problem: Problem, outputs: Sequence[Hashable]) -> Table:
     return table
 
 
-def _entry(name: str, problem: Problem, made: _Made, optimum: float) -> Entry:
+def _entry(name: str, problem: DesignProblem, made: _Made, optimum: float) -> Entry:
     prior = np.array(problem.weights, dtype=np.float64)
     joint = prior[:, None] * made.law
     loss = float((joint * made.costs.T).sum())

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.designer.theorems.line import find_line
 from leastnoise.model.graphs import DatasetGraph
+from leastnoise.model.graphs.line import find_line
 
 __all__ = ["CONTENDERS", "Contender", "Table"]
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from functools import partial
 
-from leastnoise.designer.designed import DesignedMechanism
 from leastnoise.designer.linear.approximate import solve_approximate
 from leastnoise.designer.linear.clock import Clock, Progress
 from leastnoise.designer.linear.proof import Proof
 from leastnoise.designer.linear.pure import solve_pure
 from leastnoise.designer.linear.reduction import make_cells
-from leastnoise.designer.problem import Problem, read_problem
 from leastnoise.designer.result import Design
 from leastnoise.errors import BadParameter, InfiniteGraph
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.mechanisms.designed.designed_mechanism import DesignedMechanism
+from leastnoise.model.design_problem import DesignProblem, read_problem
 from leastnoise.model.graphs import DatasetGraph
 from leastnoise.model.losses import Loss
 from leastnoise.model.priors import PriorLike
@@ -88,13 +89,13 @@ def design(
     return _solve(problem, Clock(limit, progress), reduce=route != "lp")
 
 
-def _solve(problem: Problem, clock: Clock, *, reduce: bool) -> Design:
+def _solve(problem: DesignProblem, clock: Clock, *, reduce: bool) -> Design:
     clock.enter("finding symmetries" if reduce else "building the program")
     cells = make_cells(problem, reduce=reduce)
     solution = solve_pure(cells, clock) if problem.privacy.is_pure else solve_approximate(cells, clock)
     solution.require_private()
     proof = Proof(solution)
-    mechanism = DesignedMechanism(proof)
+    mechanism = DesignedMechanism(proof.channel, problem, solution.lower_bound, partial(getattr, proof, "certificate"))
     return Design(
         problem,
         mechanism,

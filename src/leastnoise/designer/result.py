@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from leastnoise.designer.display import html_design
-from leastnoise.designer.problem import Problem
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.sources import Source
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.channel import Channel
+from leastnoise.model.design_problem import DesignProblem
 from leastnoise.model.mechanism import Mechanism, Reason
 
 __all__ = ["Design", "Route"]
@@ -37,7 +37,7 @@ class Design:
         make_certificate: Writes the proof down; called when `certificate` is first asked for.
     """
 
-    problem: Problem
+    problem: DesignProblem
     mechanism: Mechanism
     loss: Enclosure
     lower_bound: Enclosure

@@ -10,14 +10,16 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from typing import TypeVar
 
 from flint import arb, ctx, fmpq
 
-from leastnoise.errors import NumberTooLarge, PrecisionExhausted
+from leastnoise.errors import BadParameter, NumberTooLarge, PrecisionExhausted
 
-__all__ = ["Ball", "above", "below", "evaluate", "of_fraction", "precise", "refine", "scaled_bounds"]
+__all__ = ["Ball", "above", "below", "evaluate", "of_fraction", "precise", "refine", "require_bits", "scaled_bounds"]
 
 Ball = arb
+_Result = TypeVar("_Result")
 
 _FIRST_PRECISION = 96
 _LAST_PRECISION = 1 << 20
@@ -37,8 +39,8 @@ def _new_lock() -> None:
 os.register_at_fork(after_in_child=_new_lock)
 
 
-def evaluate(expression: Callable[[], Ball], precision: int) -> Ball:
-    """The ball of an expression at a working precision in bits."""
+def evaluate(expression: Callable[[], _Result], precision: int) -> _Result:
+    """The ball of an expression, or several, at a working precision in bits."""
     with _lock, ctx.workprec(precision):
         return expression()
 
@@ -76,8 +78,17 @@ def above(ball: Ball) -> Fraction:
     return _fraction(mantissa, exponent)
 
 
+def require_bits(bits: int) -> None:
+    """Refuse a precision that is none."""
+    if type(bits) is not int or not 1 <= bits <= _LAST_PRECISION:
+        raise BadParameter(
+            f"bits must be a whole number from 1 to {_LAST_PRECISION}", given=bits, fix="pass for example bits=64"
+        )
+
+
 def precise(expression: Callable[[], Ball], bits: int) -> Ball:
     """A ball with at least `bits` correct bits, relative to the number, or exactly zero."""
+    require_bits(bits)
 
     def settled(ball: Ball) -> bool:
         return bool(ball.is_exact() or ball.rel_accuracy_bits() >= bits)
@@ -104,7 +115,7 @@ def _high_end(ball: Ball) -> Ball:
 
 def _bits_of(ball: Ball) -> int:
     """A working precision at which rounding an end outwards costs far less than the radius already does."""
-    accuracy = 0 if ball.is_exact() else max(ball.rel_accuracy_bits(), 0)
+    accuracy = 0 if ball.is_exact() else min(max(ball.rel_accuracy_bits(), 0), _LAST_PRECISION)
     return max(ball.bits(), accuracy) + 64
 
 

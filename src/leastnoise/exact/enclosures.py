@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
-from math import isqrt
+from math import inf, isqrt
 
 from leastnoise.errors import BadParameter
 from leastnoise.exact.balls import Ball, above, below, of_fraction, precise
-from leastnoise.exact.numbers import Exact, LogSum, ball_of, exact_exp
+from leastnoise.exact.numbers import Exact, LogSum, ball_of, double_of, exact_exp
 
 __all__ = [
     "Enclosure",
@@ -57,11 +58,20 @@ class Enclosure:
 
     def __float__(self) -> float:
         """The middle, as a double: for display only, it decides nothing."""
-        return float((self.lower + self.upper) / 2)
+        return double_of((self.lower + self.upper) / 2)
 
     def __repr__(self) -> str:
         """Fifteen digits of the middle, or the number itself where it is known."""
-        return f"Enclosure({self.lower})" if self.is_exact else f"Enclosure(≈ {float(self):.15g})"
+        return f"Enclosure({self.lower})" if self.is_exact else f"Enclosure(≈ {_digits((self.lower + self.upper) / 2)})"
+
+
+def _digits(number: Fraction) -> str:
+    """Fifteen digits, for numbers of any size."""
+    nearest = double_of(number)
+    if number and (nearest == 0 or abs(nearest) == inf):
+        with localcontext(prec=15):
+            return f"{(Decimal(number.numerator) / Decimal(number.denominator)).normalize():e}"
+    return f"{nearest:.15g}"
 
 
 def enclose(expression: Callable[[], Ball], bits: int = 64) -> Enclosure:

@@ -3,7 +3,7 @@
 Up to σ = 256 by summing. Beyond, by Poisson's formula and that of Euler and Maclaurin with proven remainders, so that
 the cost does not grow with σ:
 
-    Σ_k f(k)       = √(2π)·σ·(1 + 2·Σ_{j≥1} e^(−2π²σ²j²)), and what is in the bracket is 1 up to 2^-1800000;
+    Σ_k f(k)       = √(2π)·σ·(1 + 2·Σ_{j≥1} e^(−2π²σ²j²)), and what is in the bracket is 1 up to 2^-4096;
     Σ_{k≥m} f(k)   = ∫_a^∞ f + f'(a)/24 + R with a = m − ½, and |R| ≤ max|B₃|/3!·V, V the variation of f'' beyond a;
     Σ_{k≥0} k·f(k) = σ² − 1/12 + R, and |R| ≤ max|B₃|/3!·V, V ≤ 3.52/σ the variation of (x·f(x))''.
 
@@ -19,7 +19,7 @@ from leastnoise.errors import NumberTooLarge
 from leastnoise.exact.balls import Ball, of_fraction
 from leastnoise.exact.enclosures import Enclosure, enclose, sqrt_below
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
-from leastnoise.exact.samplers.gaussian import discrete_gaussian_cdf
+from leastnoise.exact.samplers.gaussian import discrete_gaussian_cdf, total_weight
 
 __all__ = ["discrete_gaussian_moment", "discrete_gaussian_tail"]
 
@@ -42,7 +42,7 @@ def discrete_gaussian_tail(least: int, sigma_squared: NumberLike, bits: int = 64
     start = Fraction(2 * m - 1, 2)
     if start**2 > variance * 1000:  # f is below e^-500 there: no sum of it matters
         return Enclosure(Fraction(0), Fraction(1, 2**700))
-    total = enclose(lambda: _total(variance), bits)
+    total = enclose(lambda: total_weight(variance), bits)
     middle = enclose(lambda: _integral(start, variance) + _slope(start, variance) / 24, bits)
     if start**2 >= 3 * variance:
         variation = enclose(lambda: (of_fraction(start**2 / variance) - 1) * _height(start, variance), bits).upper
@@ -63,7 +63,7 @@ def discrete_gaussian_moment(order: int, sigma_squared: NumberLike, bits: int = 
         return _summed_moment(power, variance, bits)
     if power == 2:  # σ² − 8π²σ⁴·e^(−2π²σ²)·(1 + …), from the derivative of the total in σ
         return Enclosure(variance * (1 - Fraction(1, 2**100)), variance)
-    total = enclose(lambda: _total(variance), bits)
+    total = enclose(lambda: total_weight(variance), bits)
     if power == 0:
         return Enclosure(1 - 1 / total.lower, 1 - 1 / total.upper)
     slack = Fraction(352, 100 * 124) / sqrt_below(variance)
@@ -88,12 +88,6 @@ def _summed_moment(power: int, variance: Fraction, bits: int) -> Enclosure:
         return 2 * (moment + within) / (1 + 2 * (total + within))
 
     return enclose(ratio, bits)
-
-
-def _total(variance: Fraction) -> Ball:
-    """√(2πσ²), a ball that also holds the bracket above."""
-    radius = of_fraction(Fraction(1, 2**1000))
-    return (2 * Ball.pi() * of_fraction(variance)).sqrt() * (1 + radius.union(-radius))
 
 
 def _integral(start: Fraction, variance: Fraction) -> Ball:

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import total_ordering
+from numbers import Rational
 from typing import TypeAlias, Union
 
 from flint import fmpz
@@ -21,7 +22,9 @@ from flint import fmpz
 from leastnoise.errors import BadParameter
 from leastnoise.exact.balls import Ball, above, below, of_fraction, refine
 
-__all__ = ["Exact", "LogSum", "ball_of", "exact_exp", "ln"]
+__all__ = ["Exact", "LogSum", "ball_of", "double_of", "exact_exp", "ln"]
+
+_LONGEST = 1 << 20  # bits of a power of e that are still written out
 
 
 @total_ordering
@@ -99,7 +102,7 @@ class LogSum:
 
     def __float__(self) -> float:
         """The nearest double; an irrational number is never half-way between two."""
-        pairs = ((float(below(ball)), float(above(ball))) for ball in refine(self.ball))
+        pairs = ((double_of(below(ball)), double_of(above(ball))) for ball in refine(self.ball))
         return next(low for low, high in pairs if low == high)
 
     def ball(self) -> Ball:
@@ -131,7 +134,13 @@ def ln(argument: Fraction | int) -> Exact:
     >>> ln(1), ln(Fraction(1, 3)), float(ln(3))
     (Fraction(0, 1), -ln(3), 1.0986122886681098)
     """
-    argument = Fraction(argument)
+    if not isinstance(argument, Rational) or isinstance(argument, bool):
+        raise BadParameter(
+            "the argument of a logarithm must be a whole number or a Fraction",
+            given=type(argument).__name__,
+            fix="pass for example Fraction(6, 5), or write the parameter as text: 'ln(6/5)'",
+        )
+    argument = Fraction(int(argument.numerator), int(argument.denominator))
     if argument <= 0:
         raise BadParameter(
             "a logarithm needs a positive argument", given=argument, fix="write for example 'ln(3)' or 'ln(6/5)'"
@@ -140,7 +149,7 @@ def ln(argument: Fraction | int) -> Exact:
 
 
 def exact_exp(exponent: Exact) -> Fraction | None:
-    """e^exponent where it is rational, else None.
+    """e^exponent where it is rational and at most 2^20 bits long, else None.
 
     With a rational part other than zero it is transcendental. Otherwise it is a product of powers n^c of pairwise
     coprime n, which is rational only if each factor is: if n is a perfect power of the denominator of c.
@@ -155,7 +164,21 @@ def exact_exp(exponent: Exact) -> Fraction | None:
     roots = [(int(fmpz(whole).root(c.denominator)), whole, c) for whole, c in exponent.logs]
     if any(root**c.denominator != whole for root, whole, c in roots):
         return None
+    if sum(root.bit_length() * abs(c.numerator) for root, _, c in roots) > _LONGEST:
+        return None
     return math.prod((Fraction(root) ** c.numerator for root, _, c in roots), start=Fraction(1))
+
+
+def double_of(number: Exact) -> float:
+    """The nearest double; infinity beyond the largest one, where Python's own conversion fails.
+
+    >>> double_of(Fraction(1, 3)), double_of(Fraction(-10)**401)
+    (0.3333333333333333, -inf)
+    """
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def ball_of(number: Exact) -> Ball:

@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from math import isfinite
 from numbers import Integral, Rational
 from typing import SupportsFloat, SupportsIndex, TypeAlias
 
@@ -18,7 +20,7 @@ import numpy as np
 from leastnoise.errors import BadParameter
 from leastnoise.exact.numbers import Exact, LogSum, ln
 
-__all__ = ["NumberLike", "read_exact", "read_integer", "read_rational"]
+__all__ = ["NumberLike", "read_exact", "read_integer", "read_many", "read_rate", "read_rational"]
 
 NumberLike: TypeAlias = int | float | str | Decimal | Fraction | LogSum | SupportsIndex | SupportsFloat
 
@@ -96,6 +98,21 @@ def read_rational(
     return number
 
 
+def read_rate(value: NumberLike, name: str, *, reach: int = 1000) -> Exact:
+    """Like `read_exact`, for an epsilon or a rate: a number from 2^-reach to 2^reach.
+
+    A double is then near it, and near its reciprocal; beyond, no noise means anything.
+
+    >>> read_rate("ln(3)", "rate")
+    ln(3)
+    """
+    number = read_exact(value, name, above=0)
+    if not Fraction(1, 2**reach) <= number <= 2**reach:
+        given = value if isinstance(value, str | float | Decimal) else "more" if number > 1 else "less"
+        raise _refusal(f"{name} must lie between 2^-{reach} and 2^{reach}", given, name)
+    return number
+
+
 def read_integer(value: NumberLike, name: str, *, at_least: int | None = None, at_most: int | None = None) -> int:
     """Like `read_exact`, for whole numbers; 3.0 and "3" are 3, 3.5 is refused.
 
@@ -110,6 +127,20 @@ def read_integer(value: NumberLike, name: str, *, at_least: int | None = None, a
     if isinstance(number, LogSum) or number.denominator != 1:
         raise BadParameter(f"{name} must be a whole number", given=value, fix=fix)
     return number.numerator
+
+
+def read_many(values: Iterable[NumberLike], name: str) -> list[Exact]:
+    """Like `read_exact`, for long lists: an error names the place.
+
+    >>> read_many([0.1, "1/3", 2], "weights")
+    [Fraction(1, 10), Fraction(1, 3), Fraction(2, 1)]
+    """
+    return [
+        Fraction(Decimal(repr(value)))
+        if type(value) is float and isfinite(value)
+        else read_exact(value, f"{name}[{place}]")
+        for place, value in enumerate(values)
+    ]
 
 
 def _parse(value: object, name: str) -> Exact:

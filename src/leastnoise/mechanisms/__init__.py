@@ -1,4 +1,4 @@
-"""Floor 3: one mechanism per file.
+"""Every concrete mechanism, one per file, and what the author of another one needs.
 
 >>> import leastnoise as ln
 >>> ln.mechanisms.Geometric("ln(3)").error().expected
@@ -16,6 +16,7 @@ from leastnoise.mechanisms.choice import (
     RandomizedResponse,
 )
 from leastnoise.mechanisms.choosing import Option, Plan, Problem, plan_for
+from leastnoise.mechanisms.histogram import MappedNoise, NoisyCells, StableHistogram
 from leastnoise.mechanisms.numeric import (
     CountProblem,
     DiscreteGaussian,
@@ -52,6 +53,8 @@ from leastnoise.mechanisms.vector import (
     lattice_packing_bound,
     packing_bound,
 )
+from leastnoise.model.certificate import PrivacyCertificate
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 
 __all__ = [
     "ApproximateExponential",
@@ -63,6 +66,7 @@ __all__ = [
     "CrossPolytope",
     "Cube",
     "DiscreteGaussian",
+    "ErrorEstimate",
     "Exponential",
     "Geometric",
     "Guess",
@@ -71,20 +75,26 @@ __all__ = [
     "KNorm",
     "LatticeLaplace",
     "LinearMapProblem",
+    "MappedNoise",
+    "Mechanism",
     "MostCommon",
+    "NoisyCells",
     "OneShotTopK",
     "Option",
     "PeelingTopK",
     "PermuteAndFlip",
     "Plan",
     "Polytope",
+    "PrivacyCertificate",
     "PrivateMean",
     "Problem",
     "Quantile",
     "RandomizedResponse",
     "RealProblem",
+    "Reason",
     "SeveralQuantiles",
     "SmoothMedian",
+    "StableHistogram",
     "Staircase",
     "TruncatedGeometric",
     "TruncatedLaplace",

@@ -29,6 +29,15 @@ from leastnoise.model.certificate_form import (
     write_form,
     write_table,
 )
+from leastnoise.model.certificate_parts import (
+    as_places,
+    as_rational,
+    as_rationals,
+    as_sequence,
+    require_channel,
+    require_enclosure,
+    require_setting,
+)
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import DatasetGraph
 from leastnoise.model.privacy import Privacy
@@ -99,6 +108,11 @@ class PrivacyCertificate(Certificate):
     privacy: Privacy
     channel: Channel
 
+    def __post_init__(self) -> None:
+        """Refuse parts that are none."""
+        require_setting(self.graph, self.privacy)
+        require_channel(self.channel)
+
     def fields(self) -> dict[str, Any]:
         """Graph, ε, δ and channel."""
         return {
@@ -153,9 +167,19 @@ class OptimalityCertificate(Certificate):
     multipliers: tuple[Multiplier, ...]
 
     def __post_init__(self) -> None:
-        """Refuse an objective that has no meaning."""
+        """Refuse parts that are none, and an objective that has no meaning."""
+        require_setting(self.graph, self.privacy)
+        require_channel(self.channel)
         if self.objective not in ("average", "worst"):
             raise BadCertificate("the objective is unknown", given=self.objective, fix='use "average" or "worst"')
+        for name in ("value", "lower_bound", "gap"):
+            object.__setattr__(self, name, as_rational(getattr(self, name), name))
+        object.__setattr__(self, "prior", as_rationals(self.prior, "prior"))
+        object.__setattr__(self, "loss", tuple(as_rationals(row, "loss") for row in as_sequence(self.loss, "loss")))
+        pairs = (as_rationals(pair, "factors", 2) for pair in as_sequence(self.factors, "factors"))
+        object.__setattr__(self, "factors", tuple((length, factor) for length, factor in pairs))
+        entries = as_sequence(self.multipliers, "multipliers")
+        object.__setattr__(self, "multipliers", tuple(_checked_multiplier(entry) for entry in entries))
 
     def fields(self) -> dict[str, Any]:
         """All of it, the multipliers as [x, neighbour, output, value]."""
@@ -189,6 +213,12 @@ class OptimalityCertificate(Certificate):
         )
 
 
+def _checked_multiplier(entry: object) -> Multiplier:
+    *places, value = as_sequence(entry, "a multiplier", 4)
+    x, neighbour, output = as_places(places, "multipliers")
+    return Multiplier(x, neighbour, output, as_rational(value, "multipliers"))
+
+
 def _multiplier(data: object) -> Multiplier:
     *places, value = read_list(data, "a multiplier", length=4)
     x, neighbour, output = read_indices(places)
@@ -218,9 +248,18 @@ class TheoremCertificate(Certificate):
     layer_degrees: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a theorem that is not in the vocabulary."""
-        if self.theorem not in THEOREMS:
+        """Refuse a theorem that is not in the vocabulary, and parts that are none."""
+        if not isinstance(self.theorem, str) or self.theorem not in THEOREMS:
             raise BadCertificate("the theorem is unknown", given=self.theorem, fix=f"known are {', '.join(THEOREMS)}")
+        require_setting(self.graph, self.privacy)
+        if self.channel is not None:
+            require_channel(self.channel)
+        if self.loss is not None:
+            require_enclosure(self.loss, "loss")
+        generators = as_sequence(self.generators, "generators")
+        degrees = as_sequence(self.layer_degrees, "layer_degrees")
+        object.__setattr__(self, "generators", tuple(as_places(one, "generators") for one in generators))
+        object.__setattr__(self, "layer_degrees", tuple(as_places(pair, "layer_degrees", 2) for pair in degrees))
 
     def fields(self) -> dict[str, Any]:
         """All of it, with the theorem's statement and source for the reader."""
@@ -262,6 +301,11 @@ class RefinementCertificate(Certificate):
     fine: Channel
     coarse: Channel
     remap: Channel
+
+    def __post_init__(self) -> None:
+        """Refuse parts that are none."""
+        for name in ("fine", "coarse", "remap"):
+            require_channel(getattr(self, name), name)
 
     def fields(self) -> dict[str, Any]:
         """The three channels."""

@@ -20,10 +20,10 @@ from leastnoise.exact.parameters import NumberLike
 from leastnoise.exact.samplers.categorical import categorical
 from leastnoise.exact.sources import Source
 from leastnoise.model.hyper import Hyper
-from leastnoise.model.labelled import StochasticMatrix
 from leastnoise.model.labels import read_labels, unknown_label
 from leastnoise.model.priors import PriorLike, read_prior, read_prior_floats
-from leastnoise.model.stochastic import Entries, check_size
+from leastnoise.model.probability_input import Entries, check_size
+from leastnoise.model.stochastic_matrix import StochasticMatrix
 
 if TYPE_CHECKING:
     from leastnoise.model.refinement import Refinement

@@ -105,8 +105,11 @@ def _read_npy(path: Path) -> Table:
 
 
 def _read_csv(path: Path) -> Table:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        lines = [[cell.strip() for cell in line] for line in csv.reader(file) if any(cell.strip() for cell in line)]
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            lines = [[cell.strip() for cell in line] for line in csv.reader(file) if any(cell.strip() for cell in line)]
+    except csv.Error as error:
+        raise BadChannel(f"this is no CSV: {error}", given=path.name, fix="write one number per cell") from None
     rounded = any("." in cell for line in lines for cell in line)
     if not lines or _as_number(lines[0][0]) is not None:
         return Table(lines, None, None, rounded)

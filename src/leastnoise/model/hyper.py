@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.model.stochastic import Entries, FloatMatrix
+from leastnoise.model.probability_input import Entries, FloatMatrix
 
 __all__ = ["Hyper", "Posterior"]
 

@@ -20,7 +20,7 @@ from leastnoise.exact.enclosures import Enclosure, sqrt_enclosure
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.parameters import NumberLike, read_rational
 from leastnoise.exact.programs import Optimum, minimise
-from leastnoise.model.guesses import guess_program
+from leastnoise.model.float_programs import guess_program
 from leastnoise.model.hyper import Hyper
 from leastnoise.model.labels import label_number
 

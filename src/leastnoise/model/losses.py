@@ -19,7 +19,7 @@ from leastnoise.errors import BadLoss, BadParameter
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.parameters import NumberLike, read_rational
 from leastnoise.model.labels import index_labels, label_number, read_labels, unknown_label
-from leastnoise.model.stochastic import FloatMatrix, check_size
+from leastnoise.model.probability_input import FloatMatrix, check_size
 
 __all__ = ["Loss", "absolute", "from_function", "from_matrix", "squared", "zero_one"]
 

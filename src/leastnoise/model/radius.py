@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.model.guesses import guess_program
+from leastnoise.model.float_programs import guess_program
 
 __all__ = ["Ball", "distance_above", "small_ball"]
 

@@ -53,7 +53,7 @@ def decide_refinement(a: Channel, b: Channel) -> Refinement:
     >>> decide_refinement(Channel.identity(2), noisy).remap == noisy
     True
     >>> answer = decide_refinement(noisy, Channel.identity(2))
-    >>> from leastnoise.model.reader import expected_loss
+    >>> from leastnoise.model.remapping import expected_loss
     >>> losses = [expected_loss(answer.prior, channel, answer.loss) for channel in (noisy, Channel.identity(2))]
     >>> answer.holds, losses[0] > losses[1]
     (False, True)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.programs import Optimum, minimise
-from leastnoise.model.guesses import guess_program
+from leastnoise.model.float_programs import guess_program
 
 __all__ = ["Prices", "Remapping", "candidates"]
 

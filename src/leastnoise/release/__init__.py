@@ -5,7 +5,7 @@ from leastnoise.release.dataset import Dataset
 from leastnoise.release.mechanism import release_mechanism
 from leastnoise.release.opening import open  # noqa: A004 - it shadows the builtin only as ln.open
 from leastnoise.release.plan import ReleasePlan
-from leastnoise.release.query import Query
+from leastnoise.release.queries.query import Query
 from leastnoise.release.result import Release
 from leastnoise.release.tidy import TidyTable
 

@@ -7,35 +7,42 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import islice, pairwise, product
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from leastnoise.data import Axis, BinAxis, KeyAxis, Kind, Table
-from leastnoise.errors import BadParameter, TooLarge
+from leastnoise.data.axes import LARGEST_REAL
+from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge
 from leastnoise.exact.parameters import NumberLike, read_rational
 from leastnoise.ledger.record import Json
 from leastnoise.model.labels import unknown_label
+from leastnoise.model.limits import MOST_CELLS
 from leastnoise.release.display import number
 
 __all__ = [
-    "MOST_CELLS",
     "Bins",
     "By",
     "Keys",
     "axis_labels",
     "axis_parameters",
+    "axis_size",
+    "cell_count",
     "cell_keys",
     "read_axes",
     "read_by",
+    "read_edge",
+    "read_key",
+    "require_cells",
+    "require_column",
+    "take",
     "write_key",
 ]
 
 By = str | Sequence[str] | None
 Keys = Iterable[Hashable] | Mapping[str, Iterable[Hashable]] | None
 Bins = Sequence[NumberLike] | Mapping[str, Sequence[NumberLike]] | None
-
-MOST_CELLS = 100_000  # an answer of so many numbers fits into one entry of the ledger
 
 
 def read_by(table: Table, by: By, keys: Keys, bins: Bins) -> tuple[str, ...]:
@@ -45,7 +52,7 @@ def read_by(table: Table, by: By, keys: Keys, bins: Bins) -> tuple[str, ...]:
         if not named and (keys is not None or bins is not None):
             raise BadParameter("keys and bins need a column", fix='say which one: by="city"')
         by = named
-    columns = (by,) if isinstance(by, str) else tuple(by)
+    columns = (by,) if isinstance(by, str) else tuple(take(by, len(table.columns), "columns in `by`"))
     for place, column in enumerate(columns):
         require_column(table, column)
         if column in columns[:place]:
@@ -95,17 +102,44 @@ def read_axes(table: Table, columns: tuple[str, ...], keys: Keys, bins: Bins) ->
                 fix=f'pass for example keys={{"{bare}": […]}}, or bins={{"{bare}": [0, 10, 20]}} for a numeric column',
             )
         return None
-    size = 1
-    for axis in axes:
-        size *= axis_size(axis)
-    if size > MOST_CELLS:
-        raise _too_many(size)
+    require_cells(cell_count(axes))
     return axes
 
 
 def axis_size(axis: Axis) -> int:
     """How many cells."""
     return len(axis.keys) if isinstance(axis, KeyAxis) else len(axis.edges) - 1
+
+
+def cell_count(axes: Iterable[Axis]) -> int:
+    """How many cells the axes have together."""
+    return prod(axis_size(axis) for axis in axes)
+
+
+def require_cells(count: int) -> None:
+    """Refuse an answer of more cells than the limit."""
+    if count > MOST_CELLS:
+        raise TooLarge(f"an answer holds at most {MOST_CELLS} cells", given=count, fix="ask for fewer keys or bins")
+
+
+def take(given: Iterable[Any], most: int, what: str) -> list[Any]:
+    """A list of at most so many things, from something that may have no end.
+
+    Raises:
+        TooLarge: There are more.
+    """
+    taken = list(islice(given, most + 1))
+    if len(taken) > most:
+        raise TooLarge(f"there may be at most {most} {what}", fix="pass fewer")
+    return taken
+
+
+def read_edge(edge: NumberLike, name: str) -> Fraction:
+    """A number that an engine can compare with: no further from zero than the largest double."""
+    exact = read_rational(edge, name)
+    if abs(exact) > LARGEST_REAL:
+        raise NumberTooLarge(f"{name} reach beyond the largest double", fix="take edges near the column's values")
+    return exact
 
 
 def axis_labels(axis: Axis) -> tuple[Any, ...]:
@@ -162,10 +196,6 @@ def read_key(written: Json) -> Any:
     return readers.get(kind, Decimal)(str(text))
 
 
-def _too_many(cells: object) -> TooLarge:
-    return TooLarge(f"an answer holds at most {MOST_CELLS} cells", given=cells, fix="ask for fewer keys or wider bins")
-
-
 def _per_column(given: Any, columns: tuple[str, ...], what: str) -> dict[str, Any]:
     if given is None:
         return {}
@@ -186,7 +216,8 @@ def _per_column(given: Any, columns: tuple[str, ...], what: str) -> dict[str, An
 def _read_keys(column: str, keys: Any) -> tuple[Hashable, ...]:
     if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
         raise BadParameter(f"keys of {column!r} must be a list", given=keys, fix='pass for example ["Lyon", "Metz"]')
-    found = tuple(key.item() if isinstance(key, np.generic) else key for key in keys)
+    listed = take(keys, MOST_CELLS, f"keys of {column!r}")
+    found = tuple(key.item() if isinstance(key, np.generic) else key for key in listed)
     seen: set[Hashable] = set()
     for key in found:
         write_key(key)
@@ -201,10 +232,8 @@ def _read_keys(column: str, keys: Any) -> tuple[Hashable, ...]:
 def _read_edges(column: str, edges: Any) -> tuple[Fraction, ...]:
     if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
         raise BadParameter(f"bins of {column!r} must be a list of edges", given=edges, fix="pass [0, 10, 20]")
-    listed = list(islice(edges, MOST_CELLS + 2))
-    if len(listed) > MOST_CELLS + 1:
-        raise _too_many(f"more than {MOST_CELLS}")
-    found = tuple(read_rational(edge, f"bins of {column!r}") for edge in listed)
+    listed = take(edges, MOST_CELLS + 1, f"edges of {column!r}")
+    found = tuple(read_edge(edge, f"bins of {column!r}") for edge in listed)
     if len(found) < 2 or any(low >= high for low, high in pairwise(found)):
         raise BadParameter(f"bins of {column!r} must be at least two increasing edges", fix="pass [0, 10, 20]")
     return found

@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from numpy.typing import NDArray
 
 from leastnoise.composition import Left
-from leastnoise.data import Contribution, Table
-from leastnoise.errors import Closed, UncoveredDebit
+from leastnoise.data import Axis, Contribution, Predicate, Table
+from leastnoise.data.predicates import read_filter
+from leastnoise.errors import BadParameter, Closed, TooLarge, UncoveredDebit
+from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.ledger import Ledger, Opening
+from leastnoise.model.limits import MOST_CELLS, MOST_OPTIONS, MOST_TURNS
 from leastnoise.model.privacy import Privacy
-from leastnoise.release.choosing import Choosing
-from leastnoise.release.counting import Counting
-from leastnoise.release.deciding import Deciding
-from leastnoise.release.measuring import Measuring
+from leastnoise.release.axes import Bins, By, Keys, cell_count, read_axes, read_by, require_cells, take
+from leastnoise.release.numbers import Bounds, FixedPoint, numeric_column, read_fixed_point, read_grid, read_levels
+from leastnoise.release.queries.choices import BestKeys, BestOption
+from leastnoise.release.queries.counts import Count
+from leastnoise.release.queries.decisions import IsAtLeast, Plurality
+from leastnoise.release.queries.marginals import Marginals
+from leastnoise.release.queries.moments import Mean, Variance
+from leastnoise.release.queries.quantiles import Quantiles
+from leastnoise.release.queries.query import Query
+from leastnoise.release.queries.sorted_counts import SortedCounts
+from leastnoise.release.queries.sums import Sum
+from leastnoise.release.queries.unknown_keys import Discovery
+from leastnoise.release.queries.workloads import Workload, named_matrix, read_matrix
 
 __all__ = ["Dataset"]
 
+Where = str | Predicate | None
+Limit = NumberLike | None
+
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Dataset(Counting, Measuring, Choosing, Deciding):
+class Dataset:
     """Made by `ln.open`. Each method makes a question; its `plan` says what it costs, its `release` asks it.
 
     Attributes:
@@ -62,6 +82,376 @@ class Dataset(Counting, Measuring, Choosing, Deciding):
         """The columns with what they hold: the public schema."""
         return {name: kind.value for name, kind in self.table.columns.items()}
 
+    def count(
+        self,
+        by: By = None,
+        keys: Keys = None,
+        bins: Bins = None,
+        where: Where = None,
+        of: str = "rows",
+        groups_per_unit: Limit = None,
+        rows_per_unit: Limit = None,
+    ) -> Query:
+        """How many rows or units, in all or in each group.
+
+        Args:
+            by: The columns to break down by.
+            keys: The public keys of a column, or a dict from column to keys. Keys that nobody has come back as noisy
+                zeros. Where keys and bins are left out the keys are private too: only those of enough units show,
+                units are counted, and the release needs a δ.
+            bins: The public edges of a numeric column, or a dict; the last bin is closed.
+            where: Which rows count: text such as "age >= 18", or a predicate.
+            of: "rows" or "units".
+            groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
+            rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
+        """
+        columns = read_by(self.table, by, keys, bins)
+        axes = read_axes(self.table, columns, keys, bins)
+        _require_countable(of)
+        bound, rows = self._bound(groups_per_unit, rows_per_unit), self._filter(where)
+        if axes is None:
+            if of == "rows" and bound.rows_per_unit > 1:
+                raise BadParameter(
+                    "by keys that are not known in advance units are counted, not rows",
+                    given=of,
+                    fix='pass of="units", or list the public keys',
+                )
+            return Discovery(self, Contribution(bound.privacy_unit, bound.groups_per_unit), columns, rows)
+        return Count(self, bound, axes, of, rows)
+
+    def workload(
+        self,
+        matrix: str | Sequence[Sequence[NumberLike]] | NDArray[Any],
+        by: By = None,
+        keys: Keys = None,
+        bins: Bins = None,
+        where: Where = None,
+        of: str = "rows",
+        names: Sequence[str] | None = None,
+        groups_per_unit: Limit = None,
+        rows_per_unit: Limit = None,
+    ) -> Query:
+        """Linear combinations of the counts of a histogram, released together by the best mechanism for them.
+
+        Args:
+            matrix: "prefix sums", "ranges", or whole numbers with one row per answer and one column per cell, in the
+                order of the table that `count` would release.
+            by: The columns to break down by, with public keys or bins for each.
+            keys: The public keys of a column, or a dict from column to keys. Those that nobody has are noisy zeros.
+            bins: The public edges of a numeric column, or a dict from column to edges; the last bin is closed.
+            where: Which rows count: text such as "age >= 18", or a predicate.
+            of: "rows" or "units".
+            names: What the answers are called.
+            groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
+            rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
+        """
+        axes = self._public_axes(by, keys, bins)
+        _require_countable(of)
+        if isinstance(matrix, str):
+            rows, called = named_matrix(matrix, axes)
+        else:
+            rows = read_matrix(matrix, cell_count(axes))
+            called = tuple(f"answer {i}" for i in range(len(rows)))
+        if names is not None:
+            listed = take(names, len(rows), "names of answers")
+            if len(listed) != len(rows):
+                raise BadParameter(
+                    "there must be one name per answer", given=len(listed), fix=f"pass {len(rows)} names"
+                )
+            called = tuple(map(str, listed))
+        bound, kind = self._bound(groups_per_unit, rows_per_unit), matrix if isinstance(matrix, str) else "linear map"
+        return Workload(self, bound, axes, rows, called, kind, of, self._filter(where))
+
+    def marginals(
+        self,
+        by: By = None,
+        keys: Keys = None,
+        bins: Bins = None,
+        where: Where = None,
+        of: str = "rows",
+        groups_per_unit: Limit = None,
+        rows_per_unit: Limit = None,
+    ) -> Query:
+        """The counts by every pair of the columns; `Release.consistent` makes them agree.
+
+        Args:
+            by: At least two columns, with public keys or bins for each.
+            keys: A dict from column to public keys.
+            bins: A dict from column to public edges.
+            where: Which rows count: text such as "age >= 18", or a predicate.
+            of: "rows" or "units".
+            groups_per_unit: The most cells of each table one unit may count in.
+            rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
+        """
+        axes = self._public_axes(by, keys, bins)
+        if len(axes) < 2:
+            raise BadParameter("two-way tables need two columns", given=len(axes), fix='pass by=["city", "sex"]')
+        _require_countable(of)
+        query = Marginals(self, self._bound(groups_per_unit, rows_per_unit), axes, of, self._filter(where))
+        require_cells(sum(query.sizes))
+        return query
+
+    def sum(
+        self,
+        column: str,
+        bounds: Bounds = None,
+        step: Limit = None,
+        by: By = None,
+        keys: Keys = None,
+        bins: Bins = None,
+        where: Where = None,
+        groups_per_unit: Limit = None,
+        rows_per_unit: Limit = None,
+    ) -> Query:
+        """The sum of a numeric column between public bounds, in exact fixed point.
+
+        Args:
+            column: What to sum; missing values do not count.
+            bounds: Public; values outside count as the nearer one.
+            step: What values are rounded to; 1 for whole numbers, else a millionth of the width or a little finer.
+            by: The columns to break down by, with public keys or bins for each.
+            keys: The public keys of a column, or a dict from column to keys. Those that nobody has are noisy zeros.
+            bins: The public edges of a numeric column, or a dict from column to edges; the last bin is closed.
+            where: Which rows count: text such as "age >= 18", or a predicate.
+            groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
+            rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
+        """
+        scale = read_fixed_point(self.table, numeric_column(self.table, column), bounds, step)
+        axes = self._public_axes(by, keys, bins)
+        return Sum(self, self._bound(groups_per_unit, rows_per_unit), axes, column, scale, self._filter(where))
+
+    def mean(
+        self,
+        column: str,
+        bounds: Bounds = None,
+        step: Limit = None,
+        by: By = None,
+        keys: Keys = None,
+        bins: Bins = None,
+        where: Where = None,
+        groups_per_unit: Limit = None,
+        rows_per_unit: Limit = None,
+        expected_rows: Limit = None,
+    ) -> Query:
+        """The mean of a numeric column; the number of rows is private too.
+
+        Args:
+            column: Whose mean; missing values do not count.
+            bounds: Public; values outside count as the nearer one.
+            step: What values are rounded to; 1 for whole numbers, else a millionth of the width or a little finer.
+            by: The columns to break down by, with public keys or bins for each.
+            keys: The public keys of a column, or a dict from column to keys. Those that nobody has are noisy zeros.
+            bins: The public edges of a numeric column, or a dict from column to edges; the last bin is closed.
+            where: Which rows count: text such as "age >= 18", or a predicate.
+            groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
+            rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
+            expected_rows: A public guess of the number of values per cell, for the error in the plan only.
+        """
+        arguments = (column, bounds, step, by, keys, bins, where, groups_per_unit, rows_per_unit, expected_rows)
+        return self._moment(Mean, *arguments)
+
+    def variance(
+        self,
+        column: str,
+        bounds: Bounds = None,
+        step: Limit = None,
+        by: By = None,
+        keys: Keys = None,
+        bins: Bins = None,
+        where: Where = None,
+        groups_per_unit: Limit = None,
+        rows_per_unit: Limit = None,
+        expected_rows: Limit = None,
+    ) -> Query:
+        """The variance of a numeric column, Σ(x − mean)²/n; the number of rows is private too.
+
+        Args:
+            column: Whose variance; missing values do not count.
+            bounds: Public; values outside count as the nearer one.
+            step: What values are rounded to; 1 for whole numbers, else a millionth of the width or a little finer.
+            by: The columns to break down by, with public keys or bins for each.
+            keys: The public keys of a column, or a dict from column to keys. Those that nobody has are noisy zeros.
+            bins: The public edges of a numeric column, or a dict from column to edges; the last bin is closed.
+            where: Which rows count: text such as "age >= 18", or a predicate.
+            groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
+            rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
+            expected_rows: A public guess of the number of values per cell, for the error in the plan only.
+        """
+        arguments = (column, bounds, step, by, keys, bins, where, groups_per_unit, rows_per_unit, expected_rows)
+        return self._moment(Variance, *arguments)
+
+    def median(
+        self,
+        column: str,
+        bounds: Bounds = None,
+        step: Limit = None,
+        grid: Sequence[NumberLike] | None = None,
+        where: Where = None,
+        rows_per_unit: Limit = None,
+    ) -> Query:
+        """The median of a numeric column, chosen from a public grid.
+
+        Args:
+            column: Whose median; missing values do not count.
+            bounds: Public; values outside count as the nearer one.
+            step: The distance of grid points; about a thousandth of the width if left out.
+            grid: The points themselves, instead of bounds and step.
+            where: Which rows count: text such as "age >= 18", or a predicate.
+            rows_per_unit: The most rows one unit may count with, in all.
+        """
+        return self.quantile(column, Fraction(1, 2), bounds, step, grid, where, rows_per_unit)
+
+    def quantile(
+        self,
+        column: str,
+        levels: NumberLike | Sequence[NumberLike],
+        bounds: Bounds = None,
+        step: Limit = None,
+        grid: Sequence[NumberLike] | None = None,
+        where: Where = None,
+        rows_per_unit: Limit = None,
+    ) -> Query:
+        """One or several quantiles of a numeric column, chosen from a public grid.
+
+        Args:
+            column: Whose quantiles; missing values do not count.
+            levels: Between 0 and 1; several are released together.
+            bounds: Public; values outside count as the nearer one.
+            step: The distance of grid points; about a thousandth of the width if left out.
+            grid: The points themselves, instead of bounds and step.
+            where: Which rows count: text such as "age >= 18", or a predicate.
+            rows_per_unit: The most rows one unit may count with, in all.
+        """
+        numeric_column(self.table, column)
+        found = read_levels(levels)
+        points, even = read_grid(self.table, column, bounds, step, grid, len(found))
+        return Quantiles(self, self._bound(None, rows_per_unit), column, found, points, even, self._filter(where))
+
+    def most_common(
+        self,
+        k: NumberLike = 1,
+        by: By = None,
+        keys: Keys = None,
+        bins: Bins = None,
+        where: Where = None,
+        of: str = "units",
+        rows_per_unit: Limit = None,
+    ) -> Query:
+        """The k keys that most units, or rows, have; the counts themselves are not released.
+
+        Args:
+            k: How many, the most common first.
+            by: The columns to break down by, with public keys or bins for each.
+            keys: The public keys of a column, or a dict from column to keys. Those that nobody has are noisy zeros.
+            bins: The public edges of a numeric column, or a dict from column to edges; the last bin is closed.
+            where: Which rows count: text such as "age >= 18", or a predicate.
+            of: "units" or "rows".
+            rows_per_unit: The most rows one unit may count with for each key, where rows are counted.
+        """
+        _require_countable(of)
+        return self._best(k, by, keys, bins, where, of, None, rows_per_unit)
+
+    def choose(
+        self,
+        options: Mapping[str, str | Predicate] | Sequence[str | Predicate] | None = None,
+        by: By = None,
+        keys: Keys = None,
+        bins: Bins = None,
+        sum_of: str | None = None,
+        bounds: Bounds = None,
+        step: Limit = None,
+        where: Where = None,
+        rows_per_unit: Limit = None,
+    ) -> Query:
+        """The best of some options: the predicate that most rows satisfy, or the key with the best score.
+
+        Args:
+            options: Predicates, with names as a dict; the score of one is the number of rows for which it holds.
+            by: Instead of options: the columns whose keys are the options.
+            keys: Their public keys.
+            bins: Or their public bins.
+            sum_of: The score of a key is the sum of this column; without it, the number of rows.
+            bounds: Of that column.
+            step: Of that column.
+            where: Which rows count: text such as "age >= 18", or a predicate.
+            rows_per_unit: The most rows one unit may count with for each option.
+        """
+        if options is None:
+            scale = None
+            if sum_of is not None:
+                scale = read_fixed_point(self.table, numeric_column(self.table, sum_of), bounds, step)
+            return self._best(1, by, keys, bins, where, sum_of or "rows", scale, rows_per_unit)
+        if by is not None or keys is not None or bins is not None or sum_of is not None:
+            raise BadParameter("the options are either predicates or keys", fix="leave out `options`, or the others")
+        if isinstance(options, str | Predicate) or not isinstance(options, Iterable):
+            raise BadParameter("options must be a list or a dict", given=options, fix='pass ["age < 18", "age >= 18"]')
+        pairs = options.items() if isinstance(options, Mapping) else ((str(option), option) for option in options)
+        named = dict(take(pairs, MOST_OPTIONS, "options"))
+        if not named:
+            raise BadParameter(
+                "there are no options", fix='pass for example {"minors": "age < 18", "others": "age >= 18"}'
+            )
+        predicates = tuple(self._required(option) for option in named.values())
+        bound = self._bound(None, rows_per_unit)
+        return BestOption(self, bound, tuple(map(str, named)), predicates, self._filter(where))
+
+    def decision(
+        self,
+        at_least: NumberLike | None = None,
+        by: By = None,
+        keys: Keys = None,
+        bins: Bins = None,
+        where: Where = None,
+        of: str = "units",
+        rows_per_unit: Limit = None,
+    ) -> Query:
+        """Is a count at least so many? Or, by public keys: which key has most?
+
+        Args:
+            at_least: The threshold of a test whose answer is True or False.
+            by: Instead of a threshold: the columns whose keys are voted on.
+            keys: Their public keys; a tie goes to the one that is listed first.
+            bins: Or their public bins.
+            where: Which rows count: text such as "age >= 18", or a predicate.
+            of: "units" or "rows".
+            rows_per_unit: The most rows one unit may count with, where rows are counted.
+        """
+        _require_countable(of)
+        if (at_least is None) == (by is None and keys is None and bins is None):
+            raise BadParameter(
+                "a decision is either a test of one count or a vote among keys",
+                fix='pass at_least=100, or by="party", keys=["red", "blue"]',
+            )
+        condition = self._filter(where)
+        if at_least is not None:
+            threshold = read_integer(at_least, "at_least", at_least=1)
+            return IsAtLeast(self, self._bound(1, rows_per_unit), (), of, condition, threshold)
+        axes = self._public_axes(by, keys, bins)
+        size = cell_count(axes)
+        if size < 2:
+            raise BadParameter("a vote is among two keys at least", given=size, fix="list all keys that may win")
+        if size > MOST_OPTIONS:
+            raise TooLarge(f"a vote is among at most {MOST_OPTIONS} keys", given=size, fix="use most_common instead")
+        bound = self._bound(size, rows_per_unit)  # a unit may vote for every key: no lead moves by more for it
+        return Plurality(self, bound, axes, of, condition)
+
+    def sorted_counts(self, by: By, total: NumberLike, top: NumberLike = 100, where: Where = None) -> Query:
+        """How many units the most common key has, the next one, and so on; the keys are not released.
+
+        Args:
+            by: The column, or columns, whose values are the keys. They need not be known.
+            total: A public guess of the number of units, by which the better mechanism is chosen.
+            top: How many counts.
+            where: Which rows count: text such as "age >= 18", or a predicate.
+        """
+        length = read_integer(top, "top", at_least=1, at_most=MOST_CELLS)
+        guess = read_integer(total, "total", at_least=1)
+        columns = read_by(self.table, by, None, None)
+        if not columns:
+            raise BadParameter("there is no column to count by", fix='pass for example by="password"')
+        once = Contribution(self.contribution.privacy_unit)
+        return SortedCounts(self, once, columns, length, guess, self._filter(where))
+
     def require_ready(self) -> None:
         """Refuse to go on after `close`, and in a forked child.
 
@@ -93,3 +483,71 @@ class Dataset(Counting, Measuring, Choosing, Deciding):
         """Its name and unit."""
         unit = self.contribution.privacy_unit
         return f"Dataset({self.name!r}, privacy_unit={unit!r})"
+
+    def _filter(self, where: Where) -> Predicate | None:
+        return read_filter(where, self.table.columns)
+
+    def _bound(self, groups: Limit, rows: Limit) -> Contribution:
+        """The contribution bounds of a question: its own, or those of the dataset."""
+        base = self.contribution
+        most_groups = base.groups_per_unit if groups is None else read_integer(groups, "groups_per_unit", at_least=1)
+        most_rows = base.rows_per_unit if rows is None else read_integer(rows, "rows_per_unit", at_least=1)
+        return Contribution(base.privacy_unit, most_groups, most_rows)
+
+    def _public_axes(self, by: By, keys: Keys, bins: Bins) -> tuple[Axis, ...]:
+        axes = read_axes(self.table, read_by(self.table, by, keys, bins), keys, bins)
+        if axes is None:
+            raise BadParameter(
+                "this needs public keys or bins", fix='pass keys=["Lyon", "Metz"], or count by unknown keys first'
+            )
+        return axes
+
+    def _moment(
+        self,
+        kind: type[Mean | Variance],
+        column: str,
+        bounds: Bounds,
+        step: Limit,
+        by: By,
+        keys: Keys,
+        bins: Bins,
+        where: Where,
+        groups: Limit,
+        rows: Limit,
+        expected: Limit,
+    ) -> Query:
+        scale = read_fixed_point(self.table, numeric_column(self.table, column), bounds, step)
+        axes = self._public_axes(by, keys, bins)
+        guess = None if expected is None else read_integer(expected, "expected_rows", at_least=1)
+        return kind(self, self._bound(groups, rows), axes, column, scale, self._filter(where), guess)
+
+    def _best(
+        self,
+        k: NumberLike,
+        by: By,
+        keys: Keys,
+        bins: Bins,
+        where: Where,
+        of: str,
+        scale: FixedPoint | None,
+        rows: Limit,
+    ) -> BestKeys:
+        axes = self._public_axes(by, keys, bins)
+        if not axes:
+            raise BadParameter("a choice needs options", fix='pass by="city", keys=["Lyon", "Metz"]')
+        size = cell_count(axes)
+        length = read_integer(k, "k", at_least=1, at_most=min(size, MOST_TURNS))
+        bound = self._bound(size, rows)  # a unit may count for every key: that costs nothing here
+        return BestKeys(self, bound, axes, length, of, scale, self._filter(where))
+
+    def _required(self, option: str | Predicate) -> Predicate:
+        found = self._filter(option)
+        if found is None:
+            raise BadParameter("an option must be a condition", given=option, fix='pass for example "age < 18"')
+        return found
+
+
+def _require_countable(of: object) -> None:
+    """Refuse to count anything but rows and units."""
+    if of not in ("rows", "units"):
+        raise BadParameter("what is counted must be rows or units", given=of, fix='pass of="rows" or of="units"')

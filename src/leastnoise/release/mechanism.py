@@ -18,7 +18,7 @@ from leastnoise.model.labels import decode_label, encode_label
 from leastnoise.model.mechanism import Mechanism
 from leastnoise.release.fingerprint import fingerprint_of, require_no_predictable_source
 from leastnoise.release.plan import ReleasePlan
-from leastnoise.release.query import fresh_id
+from leastnoise.release.queries.query import fresh_id
 from leastnoise.release.result import Release
 from leastnoise.release.tidy import TidyTable
 from leastnoise.release.transaction import left_after, release_once

@@ -29,8 +29,9 @@ class ReleasePlan:
         mechanism: What will draw the answer.
         reason: Why this one, with its theorem.
         sensitivity: How much one unit can change the true answer; None where the mechanism says it otherwise.
-        error: The error to expect of each number that is released.
-        lower_bound: What no private mechanism can beat, where that is known.
+        error: The error to expect of each number that is released; None where it depends on how many rows there are.
+        lower_bound: What no private mechanism can beat on this question, however many units there are; None where that
+            is not known.
         half_error: The ε at which the expected error would be half; None where that is not within four times ε.
         event: What is charged.
         options: All candidates that were compared, the best first.
@@ -42,7 +43,7 @@ class ReleasePlan:
     mechanism: Mechanism
     reason: Reason
     sensitivity: Sensitivity | None
-    error: ErrorEstimate
+    error: ErrorEstimate | None
     lower_bound: Enclosure | None
     half_error: Exact | None
     event: Event
@@ -56,24 +57,22 @@ class ReleasePlan:
         return cost_of(self.event)
 
     @property
-    def expected_error(self) -> float:
-        """The expected error of each number, for display."""
-        return float(self.error.expected)
+    def expected_error(self) -> float | None:
+        """The expected error of each number, for display; None where it depends on how many rows there are."""
+        return None if self.error is None else float(self.error.expected)
 
     @property
     def error_95(self) -> Fraction | None:
         """The error of each number that is not exceeded with 95 % probability."""
-        return self.error.quantiles.get(LEVEL)
+        return None if self.error is None else self.error.quantiles.get(LEVEL)
 
     def lines(self) -> list[Line]:
         """What there is to say, one thing a line."""
-        at_most = "" if self.error.attained else "at most "
         shown = [
             ("mechanism", mechanism_name(self.mechanism)),
             ("because", f"{self.reason.theorem} ({self.reason.citation})"),
             ("sensitivity", None if self.sensitivity is None else str(self.sensitivity)),
-            ("expected error", f"{at_most}{number(self.error.expected)} {_unit(self.error)}"),
-            ("95 % error", None if self.error_95 is None else f"at most {number(self.error_95)} {_unit(self.error)}"),
+            *_error_lines(self.error),
             ("lower bound", "none known" if self.lower_bound is None else f"{number(self.lower_bound)} expected"),
             ("half the error", None if self.half_error is None else f"would need ε = {number(self.half_error)}"),
             ("costs", str(self.cost)),
@@ -90,7 +89,9 @@ class ReleasePlan:
             "mechanism": mechanism_name(self.mechanism),
             "reason": {"theorem": self.reason.theorem, "citation": self.reason.citation},
             "sensitivity": None if self.sensitivity is None else self.sensitivity.to_dict(),
-            "error": {
+            "error": None
+            if self.error is None
+            else {
                 "loss": self.error.loss,
                 "expected": float(self.error.expected),
                 "within_95": None if self.error_95 is None else float(self.error_95),
@@ -135,8 +136,15 @@ def mechanism_name(mechanism: Mechanism) -> str:
     return f"{' and '.join(kinds)}{many}"
 
 
-def _unit(error: ErrorEstimate) -> str:
-    return "" if error.loss == "absolute" else f"({error.loss})"
+def _error_lines(error: ErrorEstimate | None) -> list[tuple[str, str | None]]:
+    if error is None:
+        return [("error", "depends on the number of rows")]
+    unit, within = "" if error.loss == "absolute" else f"({error.loss})", error.quantiles.get(LEVEL)
+    at_most = "" if error.attained else "at most "
+    return [
+        ("expected error", f"{at_most}{number(error.expected)} {unit}"),
+        ("95 % error", None if within is None else f"at most {number(within)} {unit}"),
+    ]
 
 
 def _compared(option: Option) -> str:

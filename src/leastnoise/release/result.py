@@ -42,7 +42,7 @@ class Release:
     request_id: str | None = None
     steps: tuple[str, ...] = ()
     noise: IntegerNoise | None = field(default=None, repr=False)
-    adjust: Callable[[TidyTable], TidyTable] | None = field(default=None, repr=False, compare=False)
+    adjust: Callable[[TidyTable, IntegerNoise], TidyTable] | None = field(default=None, repr=False, compare=False)
 
     @property
     def value(self) -> Any:
@@ -68,8 +68,8 @@ class Release:
         return self.plan.cost
 
     @property
-    def error(self) -> ErrorEstimate:
-        """The error of each number, as it was drawn."""
+    def error(self) -> ErrorEstimate | None:
+        """The error of each number, as it was drawn; None where it depends on how many rows there are."""
         return self.plan.error
 
     @cached_property
@@ -104,14 +104,20 @@ class Release:
     def consistent(self) -> Release:
         """Marginals that agree on every total that they share, with the least change in squares.
 
+        The error bars are those of the new values: they hold the true counts with 95 % probability, each for itself.
+
         Raises:
-            BadParameter: This is no release of marginals.
+            BadParameter: This is no release of marginals, or it was changed before.
         """
-        if self.adjust is None:
+        if self.adjust is None or self.noise is None:
             raise BadParameter(
                 "only marginals can be made consistent", given=self.plan.question, fix="ask for dataset.marginals(…)"
             )
-        return self._after("consistent", self.adjust(self.table))
+        if self.steps:
+            raise BadParameter(
+                "consistent needs counts as they were drawn", given=", ".join(self.steps), fix="call consistent first"
+            )
+        return self._after("consistent", self.adjust(self.table, self.noise))
 
     def remapped(self, prior: PriorLike, loss: Loss = absolute) -> Release:
         """Each value becomes the best guess under a prior on the true answers and a loss; the error bars stay.
@@ -153,7 +159,7 @@ class Release:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draw the values with their error bars; into a .png, .svg or .pdf file, or as a matplotlib figure."""
-        from leastnoise.release.drawing import draw_release
+        from leastnoise.release.plot_release import draw_release
 
         return draw_release(self, path)
 

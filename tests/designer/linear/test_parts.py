@@ -8,18 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leastnoise.designer.linear.cells import Column
-from leastnoise.designer.linear.flow import send
+from leastnoise.designer.linear.approximate import solve_square
+from leastnoise.designer.linear.column_pricing import price, rays_of, route_flow
+from leastnoise.designer.linear.orbit_program import OutputOrbit
 from leastnoise.designer.linear.powers import Powers
-from leastnoise.designer.linear.pricing import price
-from leastnoise.designer.linear.rays import rays_of
 from leastnoise.designer.linear.reduction import make_cells
-from leastnoise.designer.linear.refine import solve_square
 from leastnoise.designer.linear.solution import Solution
-from leastnoise.designer.problem import read_problem
 from leastnoise.errors import PrecisionExhausted
 from leastnoise.exact import exp_enclosure, ln
 from leastnoise.exact.numbers import exact_exp
+from leastnoise.model.design_problem import read_problem
 from leastnoise.model.graphs import cycle, from_edges, hypercube, path
 
 
@@ -29,7 +27,7 @@ def test_a_flow_delivers_all_or_shows_what_is_stuck(data, size):
     supplies.append(-sum(supplies))
     node = st.integers(0, size - 1)
     arcs = data.draw(st.lists(st.tuples(node, node).filter(lambda arc: arc[0] != arc[1]), max_size=12, unique=True))
-    flows, stuck = send(supplies, arcs)
+    flows, stuck = route_flow(supplies, arcs)
     assert all(flow >= 0 for flow in flows)
     left = list(supplies)
     for flow, (start, end) in zip(flows, arcs, strict=True):
@@ -47,7 +45,7 @@ def _column(graph, home):
     return next(column for column in columns if column.home == home)
 
 
-def _private_potentials(column: Column, reach: int):
+def _private_potentials(column: OutputOrbit, reach: int):
     """Every whole potential with 0 at home, by brute force."""
     others = [i for i in range(len(column.cells)) if i != column.home]
     for values in product(range(-reach, reach + 1), repeat=len(others)):

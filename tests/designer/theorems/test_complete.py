@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leastnoise.checker import check
-from leastnoise.designer.problem import read_problem
 from leastnoise.designer.theorems import recognise
 from leastnoise.designer.theorems.complete import recognise_complete
 from leastnoise.errors import BadParameter
 from leastnoise.exact import SeededSource
 from leastnoise.mechanisms import RandomizedResponse
+from leastnoise.model.design_problem import read_problem
 from leastnoise.model.graphs import complete, cycle, from_edges
 from leastnoise.model.losses import absolute, from_matrix, zero_one
 from support.optimum import least_loss

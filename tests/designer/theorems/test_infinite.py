@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from leastnoise.checker import check
-from leastnoise.designer.problem import read_problem
 from leastnoise.designer.theorems import recognise
 from leastnoise.designer.theorems.infinite import ClampedGeometric
 from leastnoise.errors import LeastNoiseError
 from leastnoise.exact import SeededSource, ln
 from leastnoise.mechanisms import Geometric
+from leastnoise.model.design_problem import read_problem
 from leastnoise.model.losses import absolute, from_function, squared, zero_one
 from support.statistics import fits
 

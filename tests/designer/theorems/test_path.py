@@ -9,22 +9,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leastnoise.checker import check
-from leastnoise.designer.problem import read_problem
 from leastnoise.designer.theorems import recognise
-from leastnoise.designer.theorems.line import find_line
-from leastnoise.designer.theorems.path import recognise_path
-from leastnoise.designer.theorems.path_proof import prove_path
-from leastnoise.designer.theorems.reading import best_reading
+from leastnoise.designer.theorems.best_remap import best_reading
+from leastnoise.designer.theorems.path import prove_path, recognise_path
 from leastnoise.designer.theorems.uniform_count import uniform_count
 from leastnoise.errors import BadParameter
 from leastnoise.exact import SeededSource, ln
 from leastnoise.exact.numbers import exact_exp
 from leastnoise.mechanisms import TruncatedGeometric
 from leastnoise.model.certificate import OptimalityCertificate, TheoremCertificate
+from leastnoise.model.design_problem import read_problem
 from leastnoise.model.graphs import complete, cycle, from_distance, from_edges, grid, path
+from leastnoise.model.graphs.line import find_line
 from leastnoise.model.losses import absolute, from_function, from_matrix, squared, zero_one
 from leastnoise.model.priors import uniform
-from leastnoise.model.reader import expected_loss
+from leastnoise.model.remapping import expected_loss
 from support.optimum import least_loss
 from support.statistics import fits
 
@@ -68,6 +67,24 @@ def test_for_any_other_loss_the_sweep_says_whether_it_is_optimal(data, weights):
     optimum = least_loss(costs, list(pairwise(range(size))), 2, prior)
     assert reading.loss.lower >= optimum
     assert (recognise_path(problem) is not None) == (reading.loss.lower == optimum)
+
+
+@pytest.mark.parametrize(
+    ("weights", "costs"),
+    [
+        ([5, 2, 5, 5], [[0, -3, 0, 3], [-1, 1, 1, -2]]),
+        ([5, 2, 3], [[-2, -1, 2], [-3, 3, 0], [1, -1, 3]]),
+        ([1, 4, 5], [[-3, 2, -1], [1, -2, 1]]),
+        ([5, 1, 4, 2], [[2, -3, 0, 2], [2, -2, 2, 3], [0, 3, -1, 3]]),
+    ],
+)
+def test_where_a_better_mechanism_exists_nothing_is_claimed(weights, costs):
+    """Losses that are not legal, for which the program finds less than the truncated geometric mechanism costs."""
+    prior = [Fraction(weight, sum(weights)) for weight in weights]
+    problem = read_problem(path(len(weights)), "ln(2)", prior=prior, loss=from_matrix(costs))
+    reading = best_reading(ln(2), problem.loss_table, prior)
+    assert reading.loss.lower > least_loss(costs, list(pairwise(range(len(weights)))), 2, prior)
+    assert recognise_path(problem) is None
 
 
 @given(data=st.data(), weights=priors, epsilon=epsilons, guesses=st.integers(1, 3))

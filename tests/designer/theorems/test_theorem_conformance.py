@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from leastnoise.designer.problem import read_problem
 from leastnoise.designer.theorems import recognise
+from leastnoise.model.design_problem import read_problem
 from leastnoise.model.graphs import complete, cycle, from_edges, hypercube, path
 from leastnoise.model.losses import from_function, squared, zero_one
 from mechanisms.conformance import Case, Conformance

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leastnoise.checker import check
-from leastnoise.designer.problem import read_problem
 from leastnoise.designer.theorems import recognise
 from leastnoise.designer.theorems.transitive import recognise_transitive
 from leastnoise.errors import BadParameter
 from leastnoise.exact import SeededSource
 from leastnoise.exact.numbers import exact_exp
 from leastnoise.model.certificate import Certificate, OptimalityCertificate, TheoremCertificate
+from leastnoise.model.design_problem import read_problem
 from leastnoise.model.graphs import complete, cycle, from_networkx, hamming, histograms, hypercube
 from leastnoise.model.losses import absolute, from_matrix, zero_one
 from support.optimum import least_loss

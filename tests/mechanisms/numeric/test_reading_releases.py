@@ -20,7 +20,7 @@ from leastnoise.mechanisms.numeric import (
 )
 from leastnoise.model.losses import absolute, from_function, squared, zero_one
 from leastnoise.model.priors import Prior
-from leastnoise.model.reader import optimal_remap
+from leastnoise.model.remapping import optimal_remap
 
 LEVELS = [Fraction(1, 4), Fraction(1, 2), Fraction(19, 20), Fraction(999, 1000)]
 weights = st.lists(st.integers(0, 9), min_size=6, max_size=6).filter(any)

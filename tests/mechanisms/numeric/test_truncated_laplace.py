@@ -11,7 +11,7 @@ from leastnoise.mechanisms.numeric import TruncatedGeometric, TruncatedLaplace
 from leastnoise.model.channel import Channel
 from leastnoise.model.losses import absolute, squared
 from leastnoise.model.priors import Prior, uniform
-from leastnoise.model.reader import expected_loss
+from leastnoise.model.remapping import expected_loss
 
 
 def law(mechanism, answers):

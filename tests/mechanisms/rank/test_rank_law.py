@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leastnoise.checker import check
-from leastnoise.errors import TooLarge
 from leastnoise.exact import SeededSource, exact_exp, ln
 from leastnoise.mechanisms.rank import IntervalQuantile, Quantile
-from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule, order_within
+from leastnoise.mechanisms.rank.cells import Cells
+from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import path
 from mechanisms.rank.databases import distance_to_quantile
@@ -72,14 +72,15 @@ def test_the_runs_are_the_points_by_their_changes_however_far_one_looks(level, e
     rule = RankRule(level, exchange)
     law, records = RankLaw(rule, Fraction(1), top), len(places)
     most = rule.most_changes(records)
-    runs = law.runs(order_within(places), records, most)
-    found = np.full(top + 1, -1)
-    for start, length, exponent in zip(runs.starts, runs.lengths, runs.exponents, strict=True):
-        assert (found[start : start + length] == -1).all()
-        found[start : start + length] = -exponent
-    assert found.tolist() == [counted(rule, point, database) for point in range(top + 1)]
+    runs = law.near_runs(Cells.of(places), most)
+    for every in (runs, law.all_runs(Cells.of(places))):
+        found = np.full(top + 1, -1)
+        for start, length, exponent in zip(every.starts, every.lengths, every.exponents, strict=True):
+            assert (found[start : start + length] == -1).all()
+            found[start : start + length] = -exponent
+        assert found.tolist() == [counted(rule, point, database) for point in range(top + 1)]
     for near in range(most):
-        part = law.runs(order_within(places), records, near)
+        part = law.near_runs(Cells.of(places), near)
         assert part.starts.tolist() == runs.starts[: 2 * near + 1].tolist()
         assert part.lengths.tolist() == runs.lengths[: 2 * near + 1].tolist()
 
@@ -109,16 +110,22 @@ def test_a_draw_beyond_the_reach_looks_at_all_records():
     assert law.reach < 100
     asked = []
 
-    def order(low, high):
-        asked.append((low, high))
-        return places[low - 1 : high]
+    class Watched(Cells):
+        def order(self, low, high):
+            asked.append((low, high))
+            return super().order(low, high)
 
-    near = law.draw(order, 1000, 50, SeededSource(1))
+        def cells(self):
+            asked.append("all")
+            return self
+
+    records = Watched(places, np.ones(1000, dtype=np.int64))
+    near = law.draw(records, 50, SeededSource(1))
     assert asked == [(500 - law.reach, 501 + law.reach)]
     assert np.abs(near - 500).max() < 100
     ones = [2**64 - 1]
-    far = law.draw(order, 1000, 1, ScriptedSource(ones, [255] * 4))
-    assert asked[-1] == (1, 1000)
+    far = law.draw(records, 1, ScriptedSource(ones, [255] * 4))
+    assert asked[-1] == "all"
     assert abs(far[0] - 500) > law.reach
 
 
@@ -143,8 +150,21 @@ def test_a_median_of_many_records_lies_within_a_hundred_ranks():
     assert np.abs(ranks - 250_000).max() < 100
 
 
-def test_too_many_records_are_refused_before_ranks_could_overflow():
-    with pytest.raises(TooLarge):
-        RankLaw(RankRule(Fraction(1, 2), exchange=False), Fraction(1), 10).draw(
-            order_within(np.empty(0)), 10**9 + 1, 1, None
-        )
+@pytest.mark.parametrize("level", [Fraction(1, 2), Fraction(123_456_789, 10**9)])
+@pytest.mark.parametrize("exchange", [True, False])
+def test_any_number_of_records_is_answered_by_the_same_formula(level, exchange):
+    """Counts far beyond 10^9: changes by Python's integers, and draws by runs that are no more than twice the places."""
+    rule = RankRule(level, exchange)
+    law = RankLaw(rule, ln(2) / 10**17, 3)
+    for counts in ([10**9, 1, 0, 0], [10**9, 0, 0, 2], [2**60, 5, 2**60, 2**61], [1, 0, 0, 2**62]):
+        cells = Cells(np.flatnonzero(counts), np.array([count for count in counts if count]))
+        runs, records = law.all_runs(cells), sum(counts)
+        for start, length, exponent in zip(runs.starts, runs.lengths, runs.exponents, strict=True):
+            for point in range(start, start + length):
+                below, above = sum(counts[:point]), sum(counts[point + 1 :])
+                excess = max(0, below - level * records, above - (1 - level) * records)
+                assert -exponent == -(-excess // (1 if exchange else max(level, 1 - level)))
+        assert set(law.draw(cells, 20, SeededSource(1)).tolist()) <= {0, 1, 2, 3}
+        for near in (0, 1, 7):
+            part = law.near_runs(cells, near)
+            assert part.lengths.sum() == runs.lengths[runs.exponents >= -near].sum()

@@ -1,14 +1,23 @@
 """Several quantiles: rounds, shares of ε, ties, and the method that is chosen."""
 
+from collections import Counter
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from leastnoise.checker import check
 from leastnoise.errors import TooLarge
 from leastnoise.exact import SeededSource, ln
 from leastnoise.mechanisms.rank import SeveralQuantiles
+from leastnoise.mechanisms.rank.cells import Cells
+from leastnoise.mechanisms.rank.certificates import growing_databases
 from leastnoise.mechanisms.rank.splitting import Splitting
+from leastnoise.mechanisms.rank.tally import Tally
+from leastnoise.model.channel import Channel
 from leastnoise.model.events import BoundedRange, Composed, Grouped
 
 DECILES = [Fraction(k, 10) for k in range(1, 10)]
@@ -90,18 +99,50 @@ def test_accumulated_errors_are_the_shares_of_the_borders():
     assert Splitting((Fraction(1, 2),), Fraction(1), 10).accumulated_error() == 1
 
 
-def test_the_jittered_law_is_an_average_over_jittered_databases():
+def test_the_jittered_law_adds_up_over_the_finer_places():
     asked = {"epsilon": "4*ln(2)", "levels": ["1/3", "2/3"], "lower": 0, "upper": 1, "step": 1, "method": "recursive"}
     jittered = SeveralQuantiles(**asked, jitter=2)
     splitting = Splitting((Fraction(1, 3), Fraction(2, 3)), ln(2), 3)
-    cells = [range(2), range(2, 4)]
-    average = sum(splitting.pmf(cells, np.sort(np.array([i, 2 + j]))).lower for i in range(2) for j in range(2)) / 4
-    assert jittered.pmf((0.0, 1.0), [0, 1]).lower == average
+    for records, finer in (([0, 1], [0, 2]), ([0, 0, 0, 1], [0, 1, 0, 2]), ([], [])):
+        dealt = Cells.of(np.array(finer, dtype=np.int64))
+        assert jittered.pmf((0.0, 1.0), records) == splitting.pmf([range(2), range(2, 4)], dealt)
 
 
-def test_a_law_over_too_many_jittered_databases_is_refused():
-    with pytest.raises(TooLarge, match="jitter"):
-        SeveralQuantiles(1, ["1/3", "2/3"], 0, 1, method="recursive").pmf((0.0, 0.5), [0.25] * 9)
+@given(st.lists(st.integers(0, 6), max_size=5), st.integers(0, 4), st.integers(1, 9))
+def test_one_more_record_is_one_more_finer_record(counts, place, shares):
+    """So dealing out changes no privacy claim; without turns, the finer places of other records would move."""
+    counts = [*counts, *[0] * (5 - len(counts))]
+    more = [count + (i == place) for i, count in enumerate(counts)]
+    one, two = (Counter(_each(Tally(each).cells().dealt_out(shares))) for each in (counts, more))
+    assert not one - two
+    assert [finer // shares for finer in (two - one).elements()] == [place]
+    assert Counter(finer // shares for finer in one.elements()) == Counter(np.repeat(np.arange(5), counts).tolist())
+
+
+def _each(cells):
+    return np.repeat(cells.places, cells.counts).tolist()
+
+
+def test_the_whole_jittered_law_is_private_on_all_small_databases():
+    """Checked as an exact channel, jitter included."""
+    graph = growing_databases(3, 2)
+    law = SeveralQuantiles("4*ln(2)", ["1/3", "2/3"], 0, 1, step=1, method="recursive", jitter=3)
+    outputs = list(product((0.0, 1.0), repeat=2))
+    rows = [[law.pmf(output, list(node)).lower for output in outputs] for node in graph.nodes]
+    assert check(Channel(rows, graph.nodes, outputs), graph, law.epsilon)
+
+
+def test_a_law_over_too_many_finer_places_is_refused_whatever_the_records_are():
+    for records in ([], [0.25], [0.25] * 9):
+        with pytest.raises(TooLarge, match="jitter"):
+            SeveralQuantiles(1, ["1/3", "2/3"], 0, 1, method="recursive").pmf((0.0, 0.5), records)
+
+
+@pytest.mark.parametrize("method", ["separate", "recursive"])
+def test_tallies_of_any_size_are_answered(method):
+    law = SeveralQuantiles(1, ["1/4", "1/2", "3/4"], 0, 3, step=1, method=method)
+    for count in (10**9, 10**9 + 1, 2**40, 2**62, 2**63, 2**64, 10**30):
+        assert law.release(Tally([1, 0, count, 0])).tolist() == [2, 2, 2]
 
 
 def test_outputs_that_cannot_be_have_no_mass():

@@ -14,8 +14,9 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.declared import declaration_hint
@@ -23,12 +24,12 @@ from leastnoise.data.dialects import DUCKDB
 from leastnoise.data.identity import Identity
 from leastnoise.data.table import Table, TooLittleMemory
 from leastnoise.data.temporary_folders import TemporaryFolder
-from leastnoise.errors import BadParameter, BadSource, MissingPackage
+from leastnoise.errors import BadParameter, BadSource, LeastNoiseError, MissingPackage
 
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["EmbeddedTable", "path_list", "path_literal"]
+__all__ = ["Attached", "EmbeddedTable", "path_list", "path_literal"]
 
 _KINDS = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), Kind.INTEGER),
@@ -42,7 +43,14 @@ _KINDS = {
 }
 
 
-Attach = Callable[["duckdb.DuckDBPyConnection", Path], Identity]
+class Attached(NamedTuple):
+    """What the table is called, and whether DuckDB has looked at the encoding of its text: everywhere but in frames."""
+
+    identity: Identity
+    sound: bool = False
+
+
+Attach = Callable[["duckdb.DuckDBPyConnection", Path], Attached]
 """Makes the relation `source` in a session that is not locked yet, with a folder for what it needs meanwhile."""
 
 _open_here: dict[int, duckdb.DuckDBPyConnection] = {}
@@ -80,24 +88,25 @@ class EmbeddedTable(Table):
         self._finalizer = weakref.finalize(self, _let_go, self._connection, folder, os.getpid())
         stopped: BaseException | None = None
         try:
-            identity = attach(self._connection, folder.path)
-            columns = self._lock_down(untyped)
+            attached = attach(self._connection, folder.path)
+            columns = self._lock_down(untyped, attached.sound)
+        except LeastNoiseError as error:
+            stopped = error
         except Exception as error:
             stopped = KeyboardInterrupt() if _is_interruption(error) else _bad_source(given)
         except BaseException as error:
             stopped = error
-        if (
-            stopped is not None
-        ):  # outside of `except`: the engine's words may quote values of a file that it can't parse
+        if stopped is not None:  # outside of `except`: the engine's words may quote values that it can't parse
             self._finalizer()
             raise stopped
-        super().__init__(identity, columns, "source")
+        super().__init__(attached.identity, columns, "source")
 
-    def _lock_down(self, untyped: Collection[str]) -> list[Column]:
+    def _lock_down(self, untyped: Collection[str], sound: bool) -> list[Column]:
         self._connection.execute("SET enable_external_access = false")
         self._connection.execute("SET lock_configuration = true")
         described = self._connection.execute("DESCRIBE source").fetchall()
-        return [_column(str(row[0]), str(row[1]), str(row[0]) in untyped) for row in described]
+        columns = [_column(str(row[0]), str(row[1]), str(row[0]) in untyped) for row in described]
+        return [replace(column, sound=sound) for column in columns]
 
     def _execute(self, text: str, values: list[object]) -> Sequence[Sequence[Any]]:
         import duckdb

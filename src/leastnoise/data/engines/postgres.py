@@ -75,7 +75,7 @@ class PostgresTable(Table):
             import psycopg
         except ImportError:
             raise MissingPackage("psycopg is not installed", fix="pip install 'leastnoise[postgres]'") from None
-        connection = psycopg.connect(self._address, connect_timeout=10)
+        connection = psycopg.connect(self._address, connect_timeout=10, client_encoding="utf8")
         connection.read_only = True
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.execute("SET LOCAL datestyle = 'ISO'")
@@ -95,11 +95,14 @@ class PostgresTable(Table):
 
 def _columns(connection: psycopg.Connection[tuple[Any, ...]], source: str) -> list[Column]:
     types = {oid: (name, enumeration) for oid, name, enumeration in connection.execute(_TYPES).fetchall()}
+    # Text in another encoding may hold what UTF-8 lacks, and fail on its way out.
+    unicode = connection.execute("SHOW server_encoding").fetchall() == [("UTF8",)]
     described = connection.execute(f"TABLE {source} LIMIT 0".encode()).description
     found = []
     for column in described or ():
         name, enumeration = types[column.type_code]
         kind = Kind.TEXT if enumeration else _KINDS.get(name, Kind.OTHER)
+        kind = kind if unicode or kind is not Kind.TEXT else Kind.OTHER
         fixed = kind is Kind.DECIMAL and column.precision is not None and (column.scale or 0) >= 0
         digits = (column.precision, column.scale or 0) if fixed else (None, None)
         found.append(Column(column.name, kind, name, zoned=name == "timestamptz", precision=digits[0], scale=digits[1]))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from leastnoise.errors import MissingPackage
 
-__all__ = ["Guess", "Method", "guess_optimum"]
+__all__ = ["FloatGuess", "Method", "guess_optimum"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Method: TypeAlias = Literal["simplex", "ipm"]
@@ -21,7 +21,7 @@ Method: TypeAlias = Literal["simplex", "ipm"]
 _TICK = 0.05  # seconds between two looks at the solver
 
 
-class Guess(NamedTuple):
+class FloatGuess(NamedTuple):
     """What the solver believes: a point, a price for each row, which columns are basic and which rows are tight."""
 
     point: Floats
@@ -40,7 +40,7 @@ def guess_optimum(
     tolerance: float = 1e-9,
     seconds: float | None = None,
     tick: Callable[[], None] = lambda: None,
-) -> Guess | None:
+) -> FloatGuess | None:
     """Minimise cost·x over row_lower ≤ matrix·x ≤ row_upper, x ≥ 0; None where the solver gives up.
 
     Args:
@@ -81,7 +81,7 @@ def guess_optimum(
     is_basic = highspy.HighsBasisStatus.kBasic
     basic = np.array([status == is_basic for status in basis.col_status], dtype=bool)
     tight = np.array([status != is_basic for status in basis.row_status], dtype=bool)
-    return Guess(np.array(solution.col_value), np.array(solution.row_dual), basic, tight)
+    return FloatGuess(np.array(solution.col_value), np.array(solution.row_dual), basic, tight)
 
 
 def _run(solver: Any, tick: Callable[[], None]) -> None:

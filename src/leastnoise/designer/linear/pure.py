@@ -3,32 +3,37 @@
 Where β = e^(ε·unit) is rational, the last basis is solved in rationals and columns are priced exactly: gap 0. Otherwise
 weights are doubles taken as rationals, powers are rounded on the private side, and what rows miss of a sum of one goes
 to a constant answer: an exactly private channel within about 1e-15 of the optimum.
+
+Column generation in rationals: where doubles end, and for as long as a column is missing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from leastnoise.designer.linear.cells import Cells
 from leastnoise.designer.linear.clock import Clock
-from leastnoise.designer.linear.constant import best_constant
-from leastnoise.designer.linear.exact_rounds import exact_rounds
-from leastnoise.designer.linear.generate import Prices, generate
-from leastnoise.designer.linear.master import Master, Ray
+from leastnoise.designer.linear.generate_columns import Prices, generate_columns, price_all
+from leastnoise.designer.linear.orbit_program import OrbitProgram
 from leastnoise.designer.linear.powers import Powers
-from leastnoise.designer.linear.solution import Solution
+from leastnoise.designer.linear.restricted_master import Mixture, Ray, RestrictedMaster
+from leastnoise.designer.linear.solution import Solution, best_constant
 from leastnoise.exact.enclosures import exp_below
+from leastnoise.exact.matrices import RationalMatrix
+from leastnoise.exact.programs import Optimum, minimise
 
-__all__ = ["solve_pure"]
+__all__ = ["exact_rounds", "solve_pure"]
 
+_MOST_ROUNDS = 20
+_MOST_ROWS = 60  # of the master program, for exact pivots
+_MOST_IRRATIONAL_ROWS = 24  # numbers are longer there
 _GOOD = Fraction(1, 10**12)
 
 
-def solve_pure(cells: Cells, clock: Clock) -> Solution:
+def solve_pure(cells: OrbitProgram, clock: Clock) -> Solution:
     """The least loss of an ε-private channel, proven up to a gap, or the best within the time limit."""
-    master = Master(cells, Powers(cells.problem.privacy.epsilon * cells.unit))
-    mixture, prices = generate(master, clock)
+    master = RestrictedMaster(cells, Powers(cells.problem.privacy.epsilon * cells.unit))
+    mixture, prices = generate_columns(master, clock)
     known = zip(master.rays, mixture.weights.tolist(), strict=False)  # a ray that came last may not be mixed in yet
     weights = {ray: Fraction(weight) for ray, weight in known if weight > 0}
     is_rational = master.powers.base is not None
@@ -47,13 +52,13 @@ def _is_good(solution: Solution) -> bool:
     return solution.gap <= _GOOD * abs(solution.loss)
 
 
-def _solution(master: Master, weights: dict[Ray, Fraction], prices: Prices) -> Solution:
+def _solution(master: RestrictedMaster, weights: dict[Ray, Fraction], prices: Prices) -> Solution:
     """What weights of the rays and prices of the rows amount to, made exactly feasible."""
     cells = master.cells
     return Solution(cells, _whole_rows(cells, _values(master, weights)), prices.prior, _shares(cells, prices))
 
 
-def _values(master: Master, weights: dict[Ray, Fraction]) -> list[Fraction]:
+def _values(master: RestrictedMaster, weights: dict[Ray, Fraction]) -> list[Fraction]:
     """The cells of a mixture, z = Σ μ·β^f."""
     values = [Fraction(0)] * master.cells.count
     for (column, potentials), weight in weights.items():
@@ -62,7 +67,7 @@ def _values(master: Master, weights: dict[Ray, Fraction]) -> list[Fraction]:
     return values
 
 
-def _whole_rows(cells: Cells, values: Sequence[Fraction]) -> list[Fraction]:
+def _whole_rows(cells: OrbitProgram, values: Sequence[Fraction]) -> list[Fraction]:
     """Make rows that sum to nearly one sum to exactly one, at no cost in privacy.
 
     With sums within τ of one take (1 − η)·z and give a constant answer the rest of each row, m = 1 − (1 − η)·sum. That
@@ -85,7 +90,7 @@ def _whole_rows(cells: Cells, values: Sequence[Fraction]) -> list[Fraction]:
     return [(1 - share) * z + rest[row] * other for z, row, other in zip(values, rows, constant, strict=True)]
 
 
-def _shares(cells: Cells, prices: Prices) -> dict[int, Fraction]:
+def _shares(cells: OrbitProgram, prices: Prices) -> dict[int, Fraction]:
     """The multiplier of each triple, u = w/(weight of the tail), spread over the triples of its arc."""
     shares = {}
     for column, priced in zip(cells.columns, prices.priced, strict=True):
@@ -95,3 +100,75 @@ def _shares(cells: Cells, prices: Prices) -> dict[int, Fraction]:
                 triples = int(cells.triples[arc])
                 shares[arc] = Fraction(flow, prices.scale * priced.weights[tail] * triples)
     return shares
+
+
+def exact_rounds(
+    master: RestrictedMaster, mixture: Mixture, prices: Prices, clock: Clock
+) -> Iterator[tuple[dict[Ray, Fraction], Prices]]:
+    """Weights of the rays and prices of the rows, better from round to round.
+
+    First the solver's own basis is solved in rationals. If an exactly priced column is missing then, it is added and
+    the program over all promising columns is solved by exact pivots. Where β is rational this ends at the optimum.
+    Where it is not, powers are those of many digits, and solutions are cut, for theirs would be thousands.
+    """
+    is_rational = master.powers.base is not None
+    most = _MOST_ROWS if is_rational else _MOST_IRRATIONAL_ROWS
+    found, wanted = _solve_basis(master, mixture), set(master.promising(mixture))
+    for _ in range(_MOST_ROUNDS):
+        if found is not None:
+            weights, row_prices = found
+            if not is_rational:
+                unit = 2 ** (2 * master.powers.digits)
+                weights = {ray: Fraction(int(weight * unit), unit) for ray, weight in weights.items()}
+                row_prices = [Fraction(int(price * unit), unit) for price in row_prices]
+            prior, rows = _split(master, row_prices)
+            prices = price_all(master, prior, rows, [priced.potentials for priced in prices.priced])
+            if min(prior) >= 0:
+                yield weights, prices
+            missing = [number for number, priced in enumerate(prices.priced) if priced.value < 0]
+            wanted |= {master.add(number, prices.priced[number].potentials) for number in missing}
+        if len(master.cells.row_sizes) > most or clock.is_over:
+            return
+        found = _solve_program(master, mixture, sorted(wanted))
+
+
+def _split(master: RestrictedMaster, prices: Sequence[Fraction]) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+    """The weights of the rows, and their prices; for "worst" the weights are the prices of the losses.
+
+    Those sum to less than one where the worst loss is 0; what is missing may go to any row, losses are no less than 0.
+    """
+    size = len(master.cells.row_sizes)
+    if not master.is_worst:
+        return master.cells.prior, tuple(prices)
+    weights = [-price for price in prices[size:]]
+    weights[0] += 1 - sum(weights)
+    return tuple(weights), tuple(prices[:size])
+
+
+def _solve_basis(master: RestrictedMaster, mixture: Mixture) -> tuple[dict[Ray, Fraction], list[Fraction]] | None:
+    """Weights and prices of the basis that the solver ended with; None if it is none, or not feasible."""
+    many = len(mixture.weights)
+    rays = [master.rays[place] for place in mixture.basic if place < many]
+    cost, matrix, right = master.exact_program(rays)
+    chosen = [*range(len(rays)), *(place - many + len(rays) for place in mixture.basic if place >= many)]
+    if len(chosen) != matrix.shape[0]:
+        return None
+    cost, matrix = [cost[place] for place in chosen], matrix.take_columns(chosen)
+    point = matrix.solve(RationalMatrix([[entry] for entry in right]))
+    prices = matrix.transposed().solve(RationalMatrix([[entry] for entry in cost]))
+    if point is None or prices is None or not point.is_nonnegative():
+        return None
+    weights = {ray: value for ray, (value,) in zip(rays, point.rows, strict=False)}
+    return weights, [value for (value,) in prices.rows]
+
+
+def _solve_program(
+    master: RestrictedMaster, mixture: Mixture, chosen: Sequence[int]
+) -> tuple[dict[Ray, Fraction], list[Fraction]] | None:
+    """The exact optimum over some of the columns."""
+    cost, matrix, right = master.exact_program([master.rays[place] for place in chosen])
+    first = [place for place, ray in enumerate(chosen) if ray < len(mixture.weights) and mixture.weights[ray] > 0]
+    optimum = minimise(cost, matrix, right, first)
+    if not isinstance(optimum, Optimum):
+        return None
+    return {master.rays[ray]: value for ray, value in zip(chosen, optimum.point, strict=False)}, list(optimum.prices)

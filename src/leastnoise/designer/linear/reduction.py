@@ -1,26 +1,35 @@
-"""From a problem to its linear program: orbits of pairs become cells, bounds between pairs become arcs."""
+"""From a problem to its linear program: orbits of pairs become cells, bounds between pairs become arcs.
+
+Which inputs and outputs a problem can't tell apart: permutations that keep neighbours, prior and loss.
+
+A permutation of inputs and outputs that keeps the distances, the prior and the loss takes a private channel to a
+private channel of the same loss. Averaging over all of them changes nothing about privacy or loss and leaves a channel
+that is constant on orbits of pairs (Aldà and Simon 2017, Lemma 2): one unknown per orbit is enough.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
 from math import gcd, lcm
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.designer.linear.cells import Cells, codes_of
-from leastnoise.designer.linear.symmetry import find_symmetries, orbits_of_pairs
-from leastnoise.designer.problem import Problem
+from leastnoise.designer.linear.orbit_program import OrbitProgram, codes_of
 from leastnoise.errors import TooLarge
+from leastnoise.model.design_problem import DesignProblem
+from leastnoise.model.graphs import symmetry
 from leastnoise.model.graphs.aliases import IntArray
 
-__all__ = ["directed_edges", "make_cells"]
+__all__ = ["directed_edges", "find_symmetries", "make_cells", "orbits_of_pairs"]
+
 
 _MOST_CONSTRAINTS = 4_000_000
 _LONGEST = 1 << 45  # a sum of many lengths must still be an exact double
 
 
-def make_cells(problem: Problem, *, reduce: bool = True) -> Cells:
+def make_cells(problem: DesignProblem, *, reduce: bool = True) -> OrbitProgram:
     """The program of a problem, over orbits or (with `reduce=False`) over single pairs.
 
     Raises:
@@ -61,7 +70,7 @@ def make_cells(problem: Problem, *, reduce: bool = True) -> Cells:
     if problem.privacy.is_pure:  # of two bounds between the same cells only the tighter, shorter one matters
         tightest = np.unique(tails * count + heads, return_index=True)[1]
         tails, heads, lengths, triples = tails[tightest], heads[tightest], lengths[tightest], triples[tightest]
-    return Cells(
+    return OrbitProgram(
         problem,
         len(moves) > 0,
         cell_of,
@@ -81,7 +90,7 @@ def make_cells(problem: Problem, *, reduce: bool = True) -> Cells:
     )
 
 
-def directed_edges(problem: Problem, starts: IntArray) -> tuple[IntArray, Fraction]:
+def directed_edges(problem: DesignProblem, starts: IntArray) -> tuple[IntArray, Fraction]:
     """Rows (x, x', length) for each x of `starts` and each of its neighbours, and the unit of the lengths.
 
     A pair of a metric that another point lies between is left out where δ = 0: the two shorter steps imply it.
@@ -116,3 +125,49 @@ def _is_between(edges: IntArray, whole: IntArray, size: int) -> NDArray[np.bool_
         through = table[edges[:, 0], point] + table[point, edges[:, 1]] == whole
         between |= through & (edges != point).all(axis=1)
     return between
+
+
+def find_symmetries(problem: DesignProblem) -> IntArray:
+    """Generators of the symmetries, one per row: the image of each node, then of each output (numbered after them)."""
+    graph, size = problem.graph, len(problem.graph.nodes)
+    colors = None if problem.objective == "worst" or problem.has_uniform_prior else problem.weights
+    if problem.is_distance_loss:
+        moves = graph.automorphism_generators(colors)
+        return np.concatenate([moves, moves + size], axis=1)
+    labels = range(size + len(problem.answers))
+    shades: list[Hashable] = [(weight,) for weight in colors or [0] * size]
+    shades += ["output"] * len(problem.answers)
+    return symmetry.find_generators(labels, [*_edge_classes(problem), *_loss_classes(problem)], shades)
+
+
+def orbits_of_pairs(moves: IntArray, inputs: int, outputs: int) -> IntArray:
+    """The orbit of each pair of an input and an output as a matrix, numbered by first appearance row by row."""
+    if not len(moves):
+        return np.arange(inputs * outputs).reshape(inputs, outputs)
+    if np.array_equal(moves[:, inputs:], moves[:, :inputs] + inputs):
+        return symmetry.pair_orbits(moves[:, :inputs], inputs)
+    block = symmetry.pair_orbits(moves, inputs + outputs)[:inputs, inputs:]
+    _, first, inverse = np.unique(block, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse].reshape(block.shape)
+
+
+def _edge_classes(problem: DesignProblem) -> Sequence[IntArray]:
+    edges, lengths = problem.graph.edges(), problem.graph.edge_lengths()
+    return [edges] if lengths is None else _classes(edges, lengths)
+
+
+def _loss_classes(problem: DesignProblem) -> Sequence[IntArray]:
+    table = problem.loss_table.transposed().rows
+    pairs = np.argwhere(np.ones((len(table), len(table[0])), dtype=bool)) + np.array([0, len(table)])
+    return _classes(pairs, [value for row in table for value in row])
+
+
+def _classes(pairs: IntArray, values: Sequence[Hashable]) -> list[IntArray]:
+    """Lists of pairs such that a permutation keeps every value if and only if it keeps every list.
+
+    Values are numbered, the most frequent one first as 0, and list k holds the pairs whose number has bit k set.
+    """
+    known = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    numbers: NDArray[np.int64] = np.array([known[value] for value in values])
+    rank = np.argsort(np.argsort(-np.bincount(numbers), kind="stable"))[numbers]
+    return [pairs[(rank >> bit) & 1 == 1] for bit in range(max(1, (len(known) - 1).bit_length()))]

@@ -1,4 +1,7 @@
-"""A solved program: exact values of the cells, exact multipliers, and what the two prove together."""
+"""A solved program: exact values of the cells, exact multipliers, and what the two prove together.
+
+The best answer that tells nothing: one orbit of outputs, whatever the input.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from leastnoise.designer.linear.cells import Cells
+import numpy as np
+
+from leastnoise.designer.linear.orbit_program import OrbitProgram
 from leastnoise.designer.linear.powers import Powers
 from leastnoise.errors import PrecisionExhausted
 
-__all__ = ["Solution"]
+__all__ = ["Solution", "best_constant"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,7 @@ class Solution:
         rates: For δ > 0 the rate of each kind of edge, in the order of `cells.edge_kinds`; None for δ = 0.
     """
 
-    cells: Cells
+    cells: OrbitProgram
     values: Sequence[Fraction]
     prior: tuple[Fraction, ...]
     shares: Mapping[int, Fraction]
@@ -128,3 +133,19 @@ class Solution:
             ),
             start=nothing,
         )
+
+
+def best_constant(cells: OrbitProgram) -> list[Fraction]:
+    """The value of each cell if every input is answered by the outputs of the column that costs least."""
+    losses = np.array(cells.losses, dtype=np.float64) * cells.outputs_of
+    weights = np.array(cells.prior, dtype=np.float64)
+    sizes = [int(cells.outputs_of[column.cells][cells.row_of[column.cells] == 0].sum()) for column in cells.columns]
+    means = [
+        float((losses[column.cells] * weights[cells.row_of[column.cells]]).sum()) / size
+        for column, size in zip(cells.columns, sizes, strict=True)
+    ]
+    best = int(np.argmin(means))
+    values = [Fraction(0)] * cells.count
+    for cell in cells.columns[best].cells.tolist():
+        values[cell] = Fraction(1, sizes[best])
+    return values

@@ -5,22 +5,22 @@ Each theorem has one file. Its recogniser checks all conditions itself, and answ
 
 from __future__ import annotations
 
-from leastnoise.designer.problem import Problem
 from leastnoise.designer.result import Design
 from leastnoise.designer.theorems.complete import recognise_complete
 from leastnoise.designer.theorems.infinite import recognise_infinite
 from leastnoise.designer.theorems.path import recognise_path
 from leastnoise.designer.theorems.transitive import recognise_transitive
+from leastnoise.model.design_problem import DesignProblem
 
 __all__ = ["recognise"]
 
 _RECOGNISERS = (recognise_infinite, recognise_path, recognise_transitive, recognise_complete)
 
 
-def recognise(problem: Problem) -> Design | None:
+def recognise(problem: DesignProblem) -> Design | None:
     """The optimal mechanism by a theorem, None if none of them speaks about this problem.
 
-    >>> from leastnoise.designer.problem import read_problem
+    >>> from leastnoise.model.design_problem import read_problem
     >>> recognise(read_problem("cycle:12", 1))
     Design(cycle(12), ε = 1, loss ≈ 0.836008658298, optimal, by theorem)
     >>> recognise(read_problem("grid:3x3", 1)) is None

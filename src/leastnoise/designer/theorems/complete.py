@@ -20,13 +20,13 @@ from functools import partial
 from itertools import accumulate
 from typing import NamedTuple
 
-from leastnoise.designer.problem import Problem
 from leastnoise.designer.result import Design
-from leastnoise.designer.theorems.likeliest_response import LikeliestResponse
 from leastnoise.exact.enclosures import Enclosure, exp_above
 from leastnoise.exact.numbers import exact_exp, ln
+from leastnoise.mechanisms.designed.likeliest_response import LikeliestResponse
 from leastnoise.model.certificate import Multiplier, OptimalityCertificate
 from leastnoise.model.channel import Channel
+from leastnoise.model.design_problem import DesignProblem
 from leastnoise.model.mechanism import Reason
 
 __all__ = ["recognise_complete"]
@@ -41,12 +41,12 @@ class _Stakes(NamedTuple):
     all_wrong: Fraction
 
 
-def recognise_complete(problem: Problem) -> Design | None:
+def recognise_complete(problem: DesignProblem) -> Design | None:
     """The optimal mechanism where every two nodes are neighbours and wrong answers cost alike; None elsewhere.
 
     Where e^ε is irrational the mechanism takes a rational just below it, and the gap is about 1e-19.
 
-    >>> from leastnoise.designer.problem import read_problem
+    >>> from leastnoise.model.design_problem import read_problem
     >>> from leastnoise.model.losses import zero_one
     >>> rare = recognise_complete(read_problem("complete:3", "ln(2)", prior=[0.5, 0.4, 0.1], loss=zero_one))
     >>> rare.loss, rare.mechanism.kept
@@ -81,7 +81,7 @@ def recognise_complete(problem: Problem) -> Design | None:
     return Design(problem, mechanism, loss, lower_bound, value - bound, reason, "theorem", channel, prove)
 
 
-def _stakes(problem: Problem) -> _Stakes | None:
+def _stakes(problem: DesignProblem) -> _Stakes | None:
     """What is at stake, if wrong answers cost alike and right ones not more."""
     gains, all_wrong = [], Fraction(0)
     for x, costs in enumerate(problem.loss_table.transposed().rows):
@@ -101,7 +101,7 @@ def _best(gains: list[Fraction], gamma: Fraction) -> tuple[list[int], Fraction]:
     return sorted(order[: 1 - fewer]), won
 
 
-def _channel(problem: Problem, kept: list[int], gamma: Fraction) -> Channel:
+def _channel(problem: DesignProblem, kept: list[int], gamma: Fraction) -> Channel:
     nodes, top = tuple(problem.graph.nodes), 1 / (1 + (len(kept) - 1) * gamma)
 
     def entry(x: int, y: int) -> Fraction:
@@ -114,7 +114,7 @@ def _channel(problem: Problem, kept: list[int], gamma: Fraction) -> Channel:
 
 
 def _certificate(
-    problem: Problem,
+    problem: DesignProblem,
     channel: Callable[[], Channel],
     stakes: _Stakes,
     slope: Fraction,

@@ -3,29 +3,36 @@
 Ghosh, Roughgarden and Sundararajan (SIAM J. Comput. 2012, Theorem 3.2): for every prior and every legal loss no
 ε-private mechanism costs less. Where e^ε is rational the dual solution is written down and the proof needs no theorem,
 and no legal loss either (`path_proof`).
+
+The dual solution on a path, written down exactly: the proof that the truncated geometric mechanism is optimal.
+
+Let v_y be what output y of the truncated geometric channel G costs its reader. The numbers u with Σ_x u_x·G(y|x) = v_y
+solve the dual: Σ_x u_x = Σ_y v_y is the loss, for the rows of G sum to one. For each guess w one sweep along the path
+finds the multipliers, or finds that there are none: carry what node x has left over, divided by λ = e^ε, or what it
+lacks, times λ, to node x + 1; the last node must not lack anything. For legal losses it never does (Ghosh, Roughgarden
+and Sundararajan, SIAM J. Comput. 2012); for others the sweep decides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from functools import partial
 
-from leastnoise.designer.problem import Problem
 from leastnoise.designer.result import Design
-from leastnoise.designer.theorems.line import Line, find_line
-from leastnoise.designer.theorems.path_proof import prove_path
-from leastnoise.designer.theorems.reading import Reading, best_reading
-from leastnoise.designer.theorems.remapped_geometric import RemappedGeometric
+from leastnoise.designer.theorems.best_remap import Remapping, best_reading
 from leastnoise.designer.theorems.uniform_count import uniform_count
 from leastnoise.errors import BadParameter
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.numbers import Exact, exact_exp
+from leastnoise.mechanisms.designed.remapped_geometric import RemappedGeometric
 from leastnoise.mechanisms.numeric.truncated_geometric import TruncatedGeometric
-from leastnoise.model.certificate import Certificate, TheoremCertificate
+from leastnoise.model.certificate import Certificate, Multiplier, OptimalityCertificate, TheoremCertificate
 from leastnoise.model.channel import Channel
+from leastnoise.model.design_problem import DesignProblem
 from leastnoise.model.graphs import path
+from leastnoise.model.graphs.line import Line, find_line
 from leastnoise.model.labels import label_number
 from leastnoise.model.legality import is_legal
 from leastnoise.model.losses import absolute, from_matrix, squared, zero_one
@@ -33,7 +40,8 @@ from leastnoise.model.mechanism import Reason
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.theorems import LARGEST_CHANNEL
 
-__all__ = ["recognise_path"]
+__all__ = ["prove_path", "recognise_path"]
+
 
 _LARGEST_PROOF = 64  # nodes of a line for which the dual solution is written down
 _LARGEST_TABLE = 400  # nodes of a line for which prior and loss are read entry by entry
@@ -41,10 +49,10 @@ _LEGAL = (absolute, squared, zero_one)
 _CITATION = "Ghosh, Roughgarden and Sundararajan, SIAM J. Comput. 2012, Theorem 3.2"
 
 
-def recognise_path(problem: Problem) -> Design | None:
+def recognise_path(problem: DesignProblem) -> Design | None:
     """The optimal mechanism on a path or on evenly spaced points, on average over a prior; None elsewhere.
 
-    >>> from leastnoise.designer.problem import read_problem
+    >>> from leastnoise.model.design_problem import read_problem
     >>> recognise_path(read_problem("path:10", 1)).loss
     Enclosure(≈ 0.71631097383939)
     >>> recognise_path(read_problem("path:3", "ln(2)", prior=["1/2", "1/4", "1/4"])).certificate.gap
@@ -73,14 +81,14 @@ def recognise_path(problem: Problem) -> Design | None:
     return _design(problem, line, _said(problem, reading), reading.loss, partial(_appeal, rate, size))
 
 
-def _is_distance(problem: Problem, line: Line) -> bool:
+def _is_distance(problem: DesignProblem, line: Line) -> bool:
     """Whether the loss is the distance, told without a table."""
     if problem.outputs is not None:
         return False
     return problem.loss is None or (problem.loss is absolute and line.is_numbered)
 
 
-def _is_legal(problem: Problem, line: Line) -> bool:
+def _is_legal(problem: DesignProblem, line: Line) -> bool:
     """Whether the loss is legal for the places along the line."""
     if problem.outputs is None and (problem.loss is None or (line.is_numbered and problem.loss in _LEGAL)):
         return True
@@ -92,7 +100,7 @@ def _is_legal(problem: Problem, line: Line) -> bool:
     return bool(is_legal(loss, nodes, dict(enumerate(places))))
 
 
-def _output_places(problem: Problem, line: Line) -> list[Fraction] | None:
+def _output_places(problem: DesignProblem, line: Line) -> list[Fraction] | None:
     """Where each output lies, in steps from the start of the line; None for one that lies nowhere."""
     known = {line.label(place): Fraction(place) for place in range(len(line.order))}
     if all(output in known for output in problem.answers):
@@ -107,15 +115,15 @@ def _output_places(problem: Problem, line: Line) -> list[Fraction] | None:
         return None
 
 
-def _table(problem: Problem, line: Line) -> RationalMatrix:
+def _table(problem: DesignProblem, line: Line) -> RationalMatrix:
     return problem.loss_table.take_columns(line.order)
 
 
-def _prior(problem: Problem, line: Line) -> list[Fraction]:
+def _prior(problem: DesignProblem, line: Line) -> list[Fraction]:
     return [problem.weights[node] for node in line.order]
 
 
-def _said(problem: Problem, reading: Reading) -> dict[int, Hashable]:
+def _said(problem: DesignProblem, reading: Remapping) -> dict[int, Hashable]:
     return {place: problem.answers[guess] for place, guess in enumerate(reading.guesses)}
 
 
@@ -127,13 +135,13 @@ def _appeal(rate: Exact, size: int) -> Certificate:
     return TheoremCertificate("truncated-geometric", path(size), Privacy(rate), channel)
 
 
-def _proof(problem: Problem, line: Line, reading: Reading) -> Certificate:
+def _proof(problem: DesignProblem, line: Line, reading: Remapping) -> Certificate:
     """The dual solution; for a legal loss there always is one, and the theorem says the same."""
     return prove_path(problem, line, reading) or _appeal(problem.privacy.epsilon * line.gap, len(line.order))
 
 
 def _design(
-    problem: Problem, line: Line, said: dict[int, Hashable], loss: Enclosure, prove: Callable[[], Certificate]
+    problem: DesignProblem, line: Line, said: dict[int, Hashable], loss: Enclosure, prove: Callable[[], Certificate]
 ) -> Design:
     reason = Reason(
         "on a path the truncated geometric mechanism, read in the best way, has the least expected loss for every "
@@ -150,3 +158,75 @@ def _design(
         return mechanism.channel(problem.graph.nodes, problem.answers)
 
     return Design(problem, mechanism, loss, loss, Fraction(0), reason, "theorem", channel, prove)
+
+
+def prove_path(problem: DesignProblem, line: Line, reading: Remapping) -> OptimalityCertificate | None:
+    """The certificate, with a gap of zero; None if the mechanism is not optimal for this loss, or e^ε irrational."""
+    growth = exact_exp(problem.privacy.epsilon * line.gap)
+    if growth is None:
+        return None
+    table = problem.loss_table.take_columns(line.order)
+    prior = [problem.weights[node] for node in line.order]
+    potentials = _potentials(reading, table, prior, 1 / growth)
+    multipliers: list[Multiplier] = []
+    for output, costs in enumerate(table.rows):
+        spare = [weight * cost - u for weight, cost, u in zip(prior, costs, potentials, strict=True)]
+        found = _sweep(spare, growth, line, output)
+        if found is None:
+            return None
+        multipliers += found
+    lengths = sorted(set(problem.graph.edge_lengths() or [Fraction(1)]))
+    return OptimalityCertificate(
+        problem.graph,
+        problem.privacy,
+        _channel(problem, line, reading),
+        objective="average",
+        prior=problem.weights,
+        loss=problem.loss_table.rows,
+        value=reading.loss.lower,
+        lower_bound=reading.loss.lower,
+        gap=Fraction(0),
+        factors=tuple((length, growth ** int(length / line.gap)) for length in lengths),
+        multipliers=tuple(multipliers),
+    )
+
+
+def _channel(problem: DesignProblem, line: Line, reading: Remapping) -> Channel:
+    """The truncated geometric channel with each output replaced by its guess."""
+    places = range(len(line.order))
+    answers = range(len(problem.answers))
+    choices = [[int(answer == guess) for answer in answers] for guess in reading.guesses]
+    noise = TruncatedGeometric(problem.privacy.epsilon * line.gap, 0, places[-1]).channel(places, places)
+    rows = {problem.graph.nodes[node]: place for place, node in enumerate(line.order)}
+    said = noise.then(Channel(choices, places, problem.answers))
+    return said.select({label: rows[label] for label in problem.graph.nodes})
+
+
+def _potentials(
+    reading: Remapping, table: RationalMatrix, prior: Sequence[Fraction], alpha: Fraction
+) -> list[Fraction]:
+    """u: the kernel α^|x − y| has a tridiagonal inverse."""
+    last, square = len(prior) - 1, alpha * alpha
+    factors = [1 / (1 + alpha) if y in (0, last) else (1 - alpha) / (1 + alpha) for y in range(last + 1)]
+    costs = [Fraction(0), *(c.lower / factor for c, factor in zip(reading.costs, factors, strict=True)), Fraction(0)]
+    least = [value for value, _ in table.column_minima()]  # the reading's costs are what comes on top of these
+    return [
+        weight * low
+        + ((1 if x in (0, last) else 1 + square) * costs[x + 1] - alpha * (costs[x] + costs[x + 2])) / (1 - square)
+        for x, (weight, low) in enumerate(zip(prior, least, strict=True))
+    ]
+
+
+def _sweep(spare: Sequence[Fraction], growth: Fraction, line: Line, output: int) -> list[Multiplier] | None:
+    """Multipliers that leave no node with less than nothing; None if the last one would be left so."""
+    found, left = [], spare[0]
+    for place in range(1, len(spare)):
+        here, there = line.order[place - 1], line.order[place]
+        if left < 0:
+            found.append(Multiplier(here, there, output, -left))
+            left *= growth
+        elif left > 0:
+            left /= growth
+            found.append(Multiplier(there, here, output, left))
+        left += spare[place]
+    return found if left >= 0 else None

@@ -17,13 +17,13 @@ from functools import partial
 
 import numpy as np
 
-from leastnoise.designer.problem import Problem
 from leastnoise.designer.result import Design
-from leastnoise.designer.theorems.exponential_of_distance import ExponentialOfDistance, mean_over_layers
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import exact_exp
+from leastnoise.mechanisms.designed.exponential_of_distance import ExponentialOfDistance, mean_over_layers
 from leastnoise.model.certificate import Certificate, Multiplier, OptimalityCertificate, TheoremCertificate
 from leastnoise.model.channel import Channel
+from leastnoise.model.design_problem import DesignProblem
 from leastnoise.model.graphs import DatasetGraph
 from leastnoise.model.losses import zero_one
 from leastnoise.model.mechanism import Reason
@@ -36,10 +36,10 @@ _LARGEST_MATRIX = 1024  # nodes for which a matrix is looked at
 _CITATION = "Aldà and Simon, On the optimality of the exponential mechanism, CSCML 2017, Theorem 1"
 
 
-def recognise_transitive(problem: Problem) -> Design | None:
+def recognise_transitive(problem: DesignProblem) -> Design | None:
     """The optimal mechanism on a vertex-transitive graph with regular layers; None if it is another problem.
 
-    >>> from leastnoise.designer.problem import read_problem
+    >>> from leastnoise.model.design_problem import read_problem
     >>> recognise_transitive(read_problem("hypercube:4", 1)).loss
     Enclosure(≈ 1.07576568547998)
     >>> recognise_transitive(read_problem("cycle:6", "ln(2)")).certificate.gap
@@ -68,7 +68,7 @@ def recognise_transitive(problem: Problem) -> Design | None:
     return Design(problem, mechanism, loss, loss, Fraction(0), reason, "theorem", partial(_channel, problem), prove)
 
 
-def _loss_by_distance(problem: Problem, layers: int) -> list[Fraction] | None:
+def _loss_by_distance(problem: DesignProblem, layers: int) -> list[Fraction] | None:
     """m(d) for each distance, if the loss is such a function and does not decrease."""
     graph = problem.graph
     if problem.outputs is None and problem.loss is None:
@@ -90,7 +90,7 @@ def _is_small(graph: DatasetGraph) -> bool:
     return graph.size is not None and graph.size <= _LARGEST_MATRIX
 
 
-def _channel(problem: Problem) -> Channel | None:
+def _channel(problem: DesignProblem) -> Channel | None:
     """The law as a matrix, where e^ε is rational and the graph not too large."""
     gamma = exact_exp(-problem.privacy.epsilon)
     if gamma is None or problem.graph.size is None or problem.graph.size > LARGEST_CHANNEL:
@@ -103,7 +103,7 @@ def _channel(problem: Problem) -> Channel | None:
     return Channel([[entries[d] for d in row] for row in distances.tolist()], nodes, nodes)
 
 
-def _certificate(problem: Problem, losses: list[Fraction], loss: Enclosure) -> Certificate:
+def _certificate(problem: DesignProblem, losses: list[Fraction], loss: Enclosure) -> Certificate:
     """The dual solution where it can be written down, else the theorem with its witnesses."""
     graph, privacy = problem.graph, problem.privacy
     channel = _channel(problem)
@@ -132,7 +132,9 @@ def _layer_degrees(graph: DatasetGraph) -> tuple[tuple[int, int], ...]:
     return tuple(zip(seen.nearer[firsts].tolist(), seen.further[firsts].tolist(), strict=True))
 
 
-def _optimality(problem: Problem, channel: Channel, losses: list[Fraction], value: Fraction) -> OptimalityCertificate:
+def _optimality(
+    problem: DesignProblem, channel: Channel, losses: list[Fraction], value: Fraction
+) -> OptimalityCertificate:
     graph = problem.graph
     growth = exact_exp(problem.privacy.epsilon) or Fraction(0)
     size, edges, distances = len(graph.nodes), graph.edges().tolist(), graph.distances().tolist()

@@ -36,7 +36,9 @@ def bernoulli(p: NumberLike | NDArray[Any], size: Size = None, source: Source | 
     """
     if is_array(p):
         array = read_array(p, "p", zero_allowed=True)
-        if (array.centers > 1).any():
+        # A number of a list may round to 1 and be more; one of a numeric array is what its double says.
+        rounded = () if isinstance(p, np.ndarray) and p.dtype != object else np.flatnonzero(array.centers == 1)
+        if (array.centers > 1).any() or any(array.rational(int(i)) > 1 for i in rounded):
             raise BadParameter("p must be at most 1", given=array.centers.max(), fix="pass probabilities")
         slack = array.centers * RELATIVE_ERROR
         bounds = (array.centers - slack, array.centers + slack)

@@ -21,7 +21,7 @@ from leastnoise.exact.enclosures import Enclosure, enclose
 from leastnoise.exact.floats import EXP_ERROR, UNIT, exp_of
 from leastnoise.exact.inversion import Thresholds
 from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.parameters import NumberLike, read_exact
+from leastnoise.exact.parameters import NumberLike, read_rate
 from leastnoise.exact.samplers.scores import Numbers, Scores
 from leastnoise.exact.samplers.shaping import Draws, in_shape
 from leastnoise.exact.samplers.uniform import uniform_integer
@@ -32,7 +32,7 @@ __all__ = ["categorical_exp", "categorical_exp_cdf", "categorical_exp_pmf"]
 _BLOCK = 1 << 14
 _ROW = 1 << 10
 _MANY = 1 << 12
-_LEAST_RATE = 2.0**-500
+_GUARD_BITS = 64  # of a weight, beyond those of a threshold
 
 
 def categorical_exp(
@@ -56,7 +56,7 @@ def categorical_exp(
     >>> categorical_exp([0.0, -1e6, -2e6]), categorical_exp(["ln(3)", 0], size=2).shape
     (0, (2,))
     """
-    factor = read_exact(rate, "rate", above=0)
+    factor = read_rate(rate, "rate", reach=500)
     if size is None and base is None and isinstance(exponents, np.ndarray) and _has_few_levels(exponents):
         return _through_levels(exponents, factor, source)
     return in_shape(_ExponentialLaw(exponents, base, factor).draw, size, source)
@@ -70,7 +70,7 @@ def categorical_exp_pmf(
     >>> categorical_exp_pmf(0, ["ln(3)", 0])
     Enclosure(≈ 0.75)
     """
-    law = _ExponentialLaw(exponents, base, read_exact(rate, "rate", above=0))
+    law = _ExponentialLaw(exponents, base, read_rate(rate, "rate", reach=500))
     return law.mass(range(outcome, outcome + 1), bits)
 
 
@@ -78,7 +78,7 @@ def categorical_exp_cdf(
     outcome: int, exponents: Numbers, base: Numbers | None = None, bits: int = 64, *, rate: NumberLike = 1
 ) -> Enclosure:
     """P(X ≤ outcome) of `categorical_exp`, enclosed to `bits` bits relative to its size."""
-    law = _ExponentialLaw(exponents, base, read_exact(rate, "rate", above=0))
+    law = _ExponentialLaw(exponents, base, read_rate(rate, "rate", reach=500))
     return law.mass(range(outcome + 1), bits)
 
 
@@ -91,19 +91,18 @@ def _has_few_levels(exponents: NDArray[Any]) -> bool:
 
 def _through_levels(exponents: NDArray[Any], rate: Exact, source: Source | None) -> int:
     """Choose a value with weight count·e^(rate·value), then one of its candidates: each gets its own share."""
-    least = exponents.min()
-    counts = np.bincount(exponents - least)
+    # Differences of 64-bit integers are right modulo 2^64, and these are few enough to fit.
+    levels = (exponents.astype(np.uint64) - exponents.min().astype(np.uint64)).astype(np.int64)
+    counts = np.bincount(levels)
     level = _ExponentialLaw(np.arange(len(counts)), counts, rate).draw(1, source or system_source)[0]
     place: int = uniform_integer(int(counts[level]), source=source)
-    return int(np.flatnonzero(exponents == least + level)[place])
+    return int(np.flatnonzero(levels == level)[place])
 
 
 class _ExponentialLaw:
     """Weights base·e^(rate·gap), gap = exponent − largest exponent: in doubles at once, exactly on demand."""
 
     def __init__(self, exponents: Numbers, base: Numbers | None, rate: Exact) -> None:
-        if not _LEAST_RATE <= float(rate) <= 1 / _LEAST_RATE:
-            raise BadParameter("rate is too extreme", given=rate, fix="scale the exponents instead")
         self._rate, self._scores = rate, Scores(exponents, "exponents")
         self._base = None if base is None else Scores(base, "base")
         live: NDArray[np.bool_] | None = None
@@ -123,20 +122,24 @@ class _ExponentialLaw:
         count, rate = len(self._scores), float(self._rate)
         base = None if self._base is None else self._base.shares()
         if count <= _ROW and base is None:
-            return np.cumsum(exp_of(self._scores.gaps(self._largest, slice(None)) * rate))
+            return np.cumsum(exp_of(self._exponents(slice(None), rate)))
         rows = np.zeros((-(-count // _ROW), _ROW))
         sums = rows.ravel()
         for start in range(0, count, _BLOCK):  # a block stays in the processor's cache
             block = slice(start, min(start + _BLOCK, count))
-            weights = self._scores.gaps(self._largest, block)
-            weights *= rate
-            sums[block] = exp_of(weights)
+            sums[block] = exp_of(self._exponents(block, rate))
             if base is not None:
                 sums[block] *= base[block]
             touched = slice(start // _ROW, (start + _BLOCK) // _ROW)
             np.cumsum(rows[touched], axis=1, out=rows[touched])
         rows[1:] += np.cumsum(rows[:-1, -1])[:, np.newaxis]
         return sums[:count]
+
+    def _exponents(self, block: slice, rate: float) -> NDArray[np.float64]:
+        exponents = self._scores.gaps(self._largest, block)
+        with np.errstate(over="ignore"):  # an infinite exponent counts as −700, as it should
+            exponents *= rate
+        return exponents
 
     @cached_property
     def _doubt(self) -> float:
@@ -169,7 +172,7 @@ class _ExponentialLaw:
 
     def thresholds(self, bits: int) -> Thresholds:
         """Enclosures of the cumulative shares A/(A + B), A up to a candidate and B after it, at `bits` bits."""
-        guard = bits + 64
+        guard = bits + _GUARD_BITS
         pairs = [scaled_bounds(evaluate(partial(self._weight, i), guard + 64), guard) for i in range(len(self._scores))]
         low_sums = list(accumulate(max(low, 0) for low, _ in pairs))
         high_sums = list(accumulate(high for _, high in pairs))

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from leastnoise.errors import NumberTooLarge
 from leastnoise.exact.arrays import RELATIVE_ERROR, ExactArray, Size, is_array, read_array
-from leastnoise.exact.balls import evaluate, of_fraction, scaled_bounds
-from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.balls import Ball, evaluate, of_fraction, require_bits, scaled_bounds
+from leastnoise.exact.enclosures import Enclosure, enclose
 from leastnoise.exact.floats import exp_bounds
 from leastnoise.exact.inversion import InverseTable, Law, Thresholds
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
@@ -21,9 +21,12 @@ from leastnoise.exact.samplers.laplace import discrete_laplace
 from leastnoise.exact.samplers.shaping import Draws, in_shape, per_element
 from leastnoise.exact.sources import Source
 
-__all__ = ["discrete_gaussian", "discrete_gaussian_cdf", "discrete_gaussian_pmf"]
+__all__ = ["discrete_gaussian", "discrete_gaussian_cdf", "discrete_gaussian_pmf", "gaussian_law", "total_weight"]
 
 _LARGEST_FOR_TABLE = 128**2
+_LARGEST_FOR_SUM = 1 << 20
+_GUARD_BITS = 96  # of a weight, beyond those of a threshold
+_DROPPED_BITS = 64  # of them: weights below 2^(dropped − guard − bits) are left out
 _LARGEST = 1 << 96  # sigma below 2^48: draws beyond 2^62 would be 16000 sigma away
 
 
@@ -61,14 +64,27 @@ def discrete_gaussian_pmf(outcome: int, sigma_squared: NumberLike, bits: int = 6
     >>> 0.1994 < float(discrete_gaussian_pmf(0, 4)) < 0.1995
     True
     """
-    x = abs(read_integer(outcome, "outcome"))
+    x, variance = abs(read_integer(outcome, "outcome")), read_rational(sigma_squared, "sigma_squared", above=0)
+    if variance > _LARGEST:
+        raise _too_wide(variance)
+    if variance > _LARGEST_FOR_SUM:
+        return enclose(lambda: (-of_fraction(Fraction(x**2) / (2 * variance))).exp() / total_weight(variance), bits)
     at_most, before = discrete_gaussian_cdf(-x, sigma_squared, bits), discrete_gaussian_cdf(-x - 1, sigma_squared, bits)
     return Enclosure(max(at_most.lower - before.upper, Fraction(0)), at_most.upper - before.lower)
 
 
 def discrete_gaussian_cdf(outcome: int, sigma_squared: NumberLike, bits: int = 64) -> Enclosure:
-    """P(X ≤ outcome) of `discrete_gaussian`, enclosed to `bits` bits after the point."""
+    """P(X ≤ outcome) of `discrete_gaussian`, enclosed to `bits` bits after the point, for sigma_squared up to 2^20.
+
+    Raises:
+        NumberTooLarge: sigma_squared is larger: `discrete_gaussian_tail` then has a few digits of it.
+    """
     x, variance = read_integer(outcome, "outcome"), read_rational(sigma_squared, "sigma_squared", above=0)
+    if variance > _LARGEST_FOR_SUM:
+        raise NumberTooLarge(
+            "so many masses take too long to add up", given=f"sigma_squared={variance}", fix="measure in a coarser unit"
+        )
+    require_bits(bits)
     thresholds = gaussian_law(variance)(bits + 8)
     place = x - thresholds.first  # P(X ≤ x) is the threshold that X ≥ x + 1 must pass
     scale = 1 << (bits + 8)
@@ -86,14 +102,14 @@ def gaussian_law(variance: Fraction) -> Law:
     """
 
     def law(bits: int) -> Thresholds:
-        guard = bits + 96
+        guard = bits + _GUARD_BITS
         one = 1 << guard
         low_ratio, high_ratio = scaled_bounds(
             evaluate(lambda: (-of_fraction(1 / variance) / 2).exp(), guard + 64), guard
         )
         low_step, high_step = (low_ratio**2) >> guard, ((high_ratio**2) >> guard) + 1
         low_weights, high_weights = [one], [one]
-        while high_weights[-1] >> 64:  # until a weight is below 2^-(bits + 32)
+        while high_weights[-1] >> _DROPPED_BITS:
             low_weights.append((low_weights[-1] * low_ratio) >> guard)
             high_weights.append(((high_weights[-1] * high_ratio) >> guard) + 1)
             low_ratio = (low_ratio * low_step) >> guard
@@ -119,6 +135,12 @@ def gaussian_law(variance: Fraction) -> Law:
         )
 
     return law
+
+
+def total_weight(variance: Fraction) -> Ball:
+    """Σ_k e^(−k²/2σ²) = √(2π)·σ·(1 + 2·Σ_{j≥1} e^(−2π²σ²j²)) for σ² ≥ 2^16, where the bracket is 1 up to 2^-4096."""
+    radius = of_fraction(Fraction(1, 2**4096))
+    return (2 * Ball.pi() * of_fraction(variance)).sqrt() * (1 + radius.union(-radius))
 
 
 @lru_cache(maxsize=64)

@@ -23,7 +23,7 @@ from leastnoise.exact.enclosures import Enclosure, enclose
 from leastnoise.exact.floats import LOG_ERROR, UNIT, minus_log_of
 from leastnoise.exact.inversion import InverseTable, Law, Thresholds
 from leastnoise.exact.numbers import Exact, ball_of, exact_exp
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
 from leastnoise.exact.samplers.shaping import Draws, in_shape, per_element
 from leastnoise.exact.sources import Source
 
@@ -39,7 +39,7 @@ __all__ = [
     "remainder_law",
 ]
 
-_LEAST_HEAD_RATE = 1 / 128  # below this the leading table would hold too many thresholds
+_LEAST_HEAD_RATE = Fraction(1, 128)  # below this the leading table would hold too many thresholds
 _DIGITS = 9  # binary digits per remainder table
 _WIDEST = 44  # binary digits below the head for which 64-bit arithmetic can't overflow
 _LEAST_ARRAY_RATE = 2.0**-50
@@ -56,7 +56,7 @@ def geometric(rate: NumberLike | NDArray[Any], size: Size = None, source: Source
     if is_array(rate):
         rates = read_rate_array(rate, "rate")
         return per_element(lambda block, bits: geometric_each(rates, block, bits), rates, size, source)
-    tables = geometric_tables(read_exact(rate, "rate", above=0), signed=False)
+    tables = geometric_tables(read_rate(rate, "rate"), signed=False)
     return in_shape(tables.draw, size, source, tables.dtype)
 
 
@@ -66,12 +66,12 @@ def geometric_pmf(outcome: int, rate: NumberLike, bits: int = 64) -> Enclosure:
     >>> geometric_pmf(2, "ln(2)")
     Enclosure(1/8)
     """
-    number, k = read_exact(rate, "rate", above=0), read_integer(outcome, "outcome")
+    number, k = read_rate(rate, "rate"), read_integer(outcome, "outcome")
     if k < 0:
         return Enclosure(Fraction(0), Fraction(0))
-    alpha = exact_exp(-number)
-    if alpha is not None:
-        return Enclosure((1 - alpha) * alpha**k, (1 - alpha) * alpha**k)
+    alpha, power = exact_exp(-number), exact_exp(-number * k)
+    if alpha is not None and power is not None:
+        return Enclosure((1 - alpha) * power, (1 - alpha) * power)
     return enclose(lambda: -(-ball_of(number)).expm1() * (-ball_of(number) * k).exp(), bits)
 
 
@@ -81,7 +81,7 @@ def geometric_cdf(outcome: int, rate: NumberLike, bits: int = 64) -> Enclosure:
     >>> geometric_cdf(2, "ln(2)")
     Enclosure(7/8)
     """
-    number, k = read_exact(rate, "rate", above=0), max(read_integer(outcome, "outcome"), -1)
+    number, k = read_rate(rate, "rate"), max(read_integer(outcome, "outcome"), -1)
     known = exact_exp(-number * (k + 1))
     if known is not None:
         return Enclosure(1 - known, 1 - known)
@@ -134,10 +134,12 @@ def remainder_law(rate: Exact, modulus: int) -> Law:
     """Thresholds of R in 0..modulus−1 with P(R = r) ∝ e^(−rate·r): cⱼ = (1 − α^j)/(1 − α^modulus)."""
 
     def law(bits: int) -> Thresholds:
-        def ratio(j: int) -> Ball:
-            return (-ball_of(rate) * j).expm1() / (-ball_of(rate) * modulus).expm1()
+        def ratios() -> list[Ball]:
+            step = -ball_of(rate)
+            whole = (step * modulus).expm1()
+            return [(step * j).expm1() / whole for j in range(1, modulus)]
 
-        pairs = [scaled_bounds(evaluate(partial(ratio, j), bits + 64), bits) for j in range(1, modulus)]
+        pairs = [scaled_bounds(ratio, bits) for ratio in evaluate(ratios, bits + 64)]
         return Thresholds(0, [low for low, _ in pairs], [high for _, high in pairs])
 
     return law
@@ -178,7 +180,7 @@ class GeometricTables:
 def geometric_tables(rate: Exact, signed: bool) -> GeometricTables:
     """The tables for a rate, kept for the next call."""
     digits = 0
-    while float(rate * 2**digits) < _LEAST_HEAD_RATE:
+    while rate * 2**digits < _LEAST_HEAD_RATE:
         digits += 1
     remainders = tuple(
         (shift, InverseTable(remainder_law(rate * 2**shift, 2 ** min(_DIGITS, digits - shift))))

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, NumberTooLarge
-from leastnoise.exact.arrays import RELATIVE_ERROR, ExactArray, Size, is_array, read_array, shape_of
+from leastnoise.exact.arrays import RELATIVE_ERROR, ExactArray, Size, is_array, read_array, shape_of, whole_array
 from leastnoise.exact.balls import Ball, evaluate, scaled_bounds
 from leastnoise.exact.enclosures import Enclosure, enclose
 from leastnoise.exact.floats import exp_bounds
 from leastnoise.exact.numbers import Exact, ball_of, exact_exp
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rate, read_rational
 from leastnoise.exact.samplers.bernoulli import ScaledBounds, coins_between
 from leastnoise.exact.samplers.geometric import geometric_each, geometric_tables, read_rate_array
 from leastnoise.exact.samplers.shaping import Draws, in_shape, per_element
@@ -61,9 +61,9 @@ def discrete_laplace_pmf(
     Enclosure(1/6)
     """
     number, distance = _rate_of(scale, rate), abs(read_integer(outcome, "outcome"))
-    alpha = exact_exp(-number)
-    if alpha is not None:
-        exact = (1 - alpha) / (1 + alpha) * alpha**distance
+    alpha, power = exact_exp(-number), exact_exp(-number * distance)
+    if alpha is not None and power is not None:
+        exact = (1 - alpha) / (1 + alpha) * power
         return Enclosure(exact, exact)
     return enclose(lambda: (ball_of(number) / 2).tanh() * (-ball_of(number) * distance).exp(), bits)
 
@@ -80,9 +80,9 @@ def discrete_laplace_cdf(
     if x >= 0:  # by symmetry P(X ≤ x) = 1 − P(X ≤ −x − 1)
         mirror = discrete_laplace_cdf(-x - 1, bits=bits, rate=number)
         return Enclosure(1 - mirror.upper, 1 - mirror.lower)
-    alpha = exact_exp(-number)
-    if alpha is not None:
-        return Enclosure(alpha**-x / (1 + alpha), alpha**-x / (1 + alpha))
+    alpha, power = exact_exp(-number), exact_exp(number * x)
+    if alpha is not None and power is not None:
+        return Enclosure(power / (1 + alpha), power / (1 + alpha))
     return enclose(lambda: (ball_of(number) * x).exp() / (1 + (-ball_of(number)).exp()), bits)
 
 
@@ -107,11 +107,9 @@ def truncated_geometric(
     least, most = read_integer(low, "low"), read_integer(high, "high")
     if least > most:
         raise BadParameter("low must not exceed high", given=f"low={least}, high={most}", fix="swap the two")
-    values = np.asarray(value)
-    if values.dtype.kind not in "iuO" or not all(
-        isinstance(v, int) for v in (values.flat if values.dtype == object else ())
-    ):
-        raise BadParameter("value must be whole numbers", given=values.dtype, fix="round to a lattice first")
+    values = whole_array(value)
+    if values is None:
+        raise BadParameter("value must be whole numbers", given=type(value).__name__, fix="round to a lattice first")
     if values.size and not (least <= values.min() and values.max() <= most):
         # The text names the bounds only: the values are private.
         raise BadParameter(f"every value must lie between {least} and {most}", fix="clamp the values first")
@@ -174,8 +172,8 @@ def truncated_geometric_cdf(
 def _rate_of(scale: NumberLike | None, rate: NumberLike | None) -> Exact:
     _one_of(scale, rate)
     if scale is not None:
-        return 1 / read_rational(scale, "scale", above=0)
-    return read_exact(rate if rate is not None else 0, "rate", above=0)
+        return read_rate(1 / read_rational(scale, "scale", above=0), "1/scale")
+    return read_rate(rate if rate is not None else 0, "rate")
 
 
 def _rates_of(scale: NumberLike | NDArray[Any] | None, rate: NumberLike | NDArray[Any] | None) -> ExactArray:

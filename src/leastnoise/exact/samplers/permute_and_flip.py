@@ -18,14 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size
 from leastnoise.exact.balls import Ball, evaluate, scaled_bounds
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.floats import LOG_ERROR, minus_log_of
 from leastnoise.exact.inversion import is_below
 from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.parameters import NumberLike, read_exact
+from leastnoise.exact.parameters import NumberLike, read_rate
 from leastnoise.exact.samplers.chances import at_chances
 from leastnoise.exact.samplers.scores import Numbers, Scores
 from leastnoise.exact.samplers.shaping import Draws, in_shape
@@ -36,7 +35,6 @@ __all__ = ["PermuteAndFlipLaw", "permute_and_flip", "permute_and_flip_pmf"]
 
 _BLOCK = 1 << 15  # coins at a time: what they touch stays in the processor's cache
 _COARSE_BITS = 12  # of U that sort out most coins, by a table small enough for the nearest cache
-_LEAST_RATE = 2.0**-500
 _LARGEST_GAP = Fraction(2**520)  # times any admissible rate this is beyond the table
 _DOUBT = LOG_ERROR + 2.0**-46  # of a table entry, and of x < 12 after three roundings
 
@@ -61,7 +59,7 @@ def permute_and_flip(
     >>> permute_and_flip([0.0, -1e6, -2e6]), permute_and_flip(["ln(3)", 0], size=2).shape
     (0, (2,))
     """
-    law = PermuteAndFlipLaw(Scores(scores, "scores"), read_exact(rate, "rate", above=0))
+    law = PermuteAndFlipLaw(Scores(scores, "scores"), read_rate(rate, "rate", reach=500))
     return in_shape(law.draw, size, source)
 
 
@@ -71,7 +69,7 @@ def permute_and_flip_pmf(outcome: int, scores: Numbers, bits: int = 64, *, rate:
     >>> permute_and_flip_pmf(0, [1, 0], rate="ln(2)"), permute_and_flip_pmf(1, [1, 0], rate=1)
     (Enclosure(3/4), Enclosure(≈ 0.183939720585721))
     """
-    return PermuteAndFlipLaw(Scores(scores, "scores"), read_exact(rate, "rate", above=0)).pmf(outcome, bits)
+    return PermuteAndFlipLaw(Scores(scores, "scores"), read_rate(rate, "rate", reach=500)).pmf(outcome, bits)
 
 
 class PermuteAndFlipLaw:
@@ -86,8 +84,6 @@ class PermuteAndFlipLaw:
     def __init__(self, scores: Scores, rate: Exact, word_bits: int = 16) -> None:
         self._scores, self._rate, self._rate_float = scores, rate, float(rate)
         self._word_bits = word_bits
-        if not _LEAST_RATE <= self._rate_float <= 1 / _LEAST_RATE:
-            raise BadParameter("rate is too extreme", given=rate, fix="scale the scores instead")
         self._largest = scores.largest()
         self._near, self._far = _borders(word_bits)
         self._spare_bits = max(word_bits - _COARSE_BITS, 0)

@@ -21,7 +21,7 @@ from leastnoise.exact.arrays import Size
 from leastnoise.exact.balls import Ball, evaluate, of_fraction, scaled_bounds
 from leastnoise.exact.enclosures import Enclosure, enclose, exp_enclosure
 from leastnoise.exact.numbers import Exact, ball_of, exact_exp
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rate, read_rational
 from leastnoise.exact.samplers.bernoulli import ScaledBounds, coins_between
 from leastnoise.exact.samplers.geometric import geometric_tables
 from leastnoise.exact.samplers.shaping import Draws, in_shape
@@ -36,7 +36,7 @@ def pixelated_laplace(offset: NumberLike, rate: NumberLike, size: Size = None, s
     >>> pixelated_laplace("5/2", 1000), pixelated_laplace("1/3", "ln(2)", size=4).shape
     (2, (4,))
     """
-    place, number = read_rational(offset, "offset"), read_exact(rate, "rate", above=0)
+    place, number = read_rational(offset, "offset"), read_rate(rate, "rate")
     whole = math.floor(place)
     phase = place - whole
     tables = geometric_tables(number, signed=False)
@@ -61,10 +61,11 @@ def pixelated_laplace(offset: NumberLike, rate: NumberLike, size: Size = None, s
 def pixelated_laplace_pmf(outcome: int, offset: NumberLike, rate: NumberLike, bits: int = 64) -> Enclosure:
     """P(⌊offset + L⌋ = outcome), exact where it is a combination of rational powers of e.
 
-    >>> pixelated_laplace_pmf(0, 0, "ln(2)"), pixelated_laplace_pmf(-1, "1/2", 2 * read_exact("ln(3)", "rate"))
+    >>> from leastnoise.exact import ln
+    >>> pixelated_laplace_pmf(0, 0, "ln(2)"), pixelated_laplace_pmf(-1, "1/2", 2 * ln(3))
     (Enclosure(1/4), Enclosure(4/27))
     """
-    place, number = read_rational(offset, "offset"), read_exact(rate, "rate", above=0)
+    place, number = read_rational(offset, "offset"), read_rate(rate, "rate")
     low = read_integer(outcome, "outcome") - place
     if -1 < low < 0:  # the two sides of zero: 1 − ½e^(rate·low) − ½e^(−rate·(low + 1))
         ends, signs, constant = (-low, low + 1), (-1, -1), 1
@@ -89,7 +90,7 @@ def pixelated_laplace_cdf(outcome: int, offset: NumberLike, rate: NumberLike, bi
     >>> pixelated_laplace_cdf(-1, 1, "ln(2)"), pixelated_laplace_cdf(2, 1, "ln(2)")
     (Enclosure(1/4), Enclosure(7/8))
     """
-    place, number = read_rational(offset, "offset"), read_exact(rate, "rate", above=0)
+    place, number = read_rational(offset, "offset"), read_rate(rate, "rate")
     border = read_integer(outcome, "outcome") + 1 - place
     far = exp_enclosure(-number * abs(border), bits)
     tail = Enclosure(far.lower / 2, far.upper / 2)

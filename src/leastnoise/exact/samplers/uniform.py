@@ -19,6 +19,9 @@ from leastnoise.exact.sources import Source, system_source
 __all__ = ["permutation", "permutation_pmf", "uniform_integer", "uniform_integer_cdf", "uniform_integer_pmf"]
 
 
+_LONGEST = 1 << 27  # permutation: a gigabyte
+
+
 def uniform_integer(bound: NumberLike | NDArray[Any], size: Size = None, source: Source | None = None) -> Draws:
     """Draw from 0, 1, …, bound − 1, each with probability 1/bound.
 
@@ -55,7 +58,7 @@ def permutation(length: NumberLike, size: Size = None, source: Source | None = N
     >>> sorted(permutation(5).tolist())
     [0, 1, 2, 3, 4]
     """
-    count = read_integer(length, "length", at_least=0, at_most=1 << 31)
+    count = read_integer(length, "length", at_least=0, at_most=_LONGEST)
     shape, bits = shape_of(size), source or system_source
     orders = np.empty((int(np.prod(shape, dtype=object)), count), dtype=np.int64)
     for order in orders:

@@ -54,6 +54,10 @@ def _numbers_of(answer: Any) -> Numbers | None:
             answer = np.asarray(answer)
         if type(answer) is np.ndarray and answer.dtype.kind in "iuf":
             return answer if _is_finite_list(answer) else None
+        kinds = set(map(type, answer)) if isinstance(answer, list | tuple) else set()
+        if kinds == {float}:  # an array of the same numbers, which is quicker
+            array = np.array(answer)
+            return array if np.isfinite(array).all() else None
         return [
             Fraction(float(value)) if isinstance(value, float | np.floating) else read_exact(value, "score")
             for value in answer

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadParameter
+from leastnoise.errors import BadParameter, NumberTooLarge
 from leastnoise.exact.enclosures import Enclosure, exp_below, sqrt_enclosure
 from leastnoise.exact.numbers import Exact, LogSum
 from leastnoise.exact.parameters import NumberLike, read_rational
@@ -36,6 +36,7 @@ from leastnoise.model.mechanism import Reason
 __all__ = ["ApproximateExponential"]
 
 _LEAST_TRIES = 64
+_LARGEST_EPSILON = 1000
 
 
 @dataclass(frozen=True, init=False)
@@ -73,6 +74,8 @@ class ApproximateExponential(Selection):
         monotone: bool = False,
     ) -> None:
         self.read_parameters(epsilon, candidates, sensitivity, monotone)
+        if self.epsilon > _LARGEST_EPSILON:  # e^epsilon is written out
+            raise NumberTooLarge(f"epsilon must be at most {_LARGEST_EPSILON}", given=epsilon, fix="use Exponential")
         object.__setattr__(self, "largest_score", read_rational(largest_score, "largest_score", above=0))
 
     @cached_property

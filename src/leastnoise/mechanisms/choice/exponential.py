@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from leastnoise.errors import BadParameter
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rate, read_rational
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.samplers.chances import at_chances
 from leastnoise.exact.samplers.scores import Numbers, Scores
@@ -69,6 +69,7 @@ class Exponential(RatedSelection):
         base: Sequence[NumberLike] | None = None,
     ) -> None:
         self.read_parameters(epsilon, candidates, sensitivity, monotone)
+        read_rate(self.rate, "epsilon/sensitivity", reach=500)
         object.__setattr__(self, "base", None if base is None else _read_base(base, len(self.candidates)))
 
     @property

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.exact.parameters import NumberLike, read_rate, read_rational
 from leastnoise.exact.samplers.permute_and_flip import PermuteAndFlipLaw
 from leastnoise.exact.samplers.scores import Numbers, Scores
 from leastnoise.exact.sources import Source
@@ -61,6 +61,7 @@ class PermuteAndFlip(RatedSelection):
         self, epsilon: NumberLike, candidates: Candidates, sensitivity: NumberLike = 1, *, monotone: bool = False
     ) -> None:
         self.read_parameters(epsilon, candidates, sensitivity, monotone)
+        read_rate(self.rate, "epsilon/sensitivity", reach=500)
 
     @property
     def privacy(self) -> Pure:

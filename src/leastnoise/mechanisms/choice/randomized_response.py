@@ -19,7 +19,7 @@ from leastnoise.errors import BadParameter, UnknownLabel
 from leastnoise.exact.arrays import Size
 from leastnoise.exact.enclosures import Enclosure, enclose
 from leastnoise.exact.numbers import Exact, ball_of, exact_exp
-from leastnoise.exact.parameters import NumberLike, read_exact
+from leastnoise.exact.parameters import NumberLike, read_rate
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.sources import Source, require_secure
 from leastnoise.mechanisms.choice.answers import Candidates, name_places, place_of, read_candidates
@@ -55,7 +55,7 @@ class RandomizedResponse(Mechanism):
     options: Sequence[Hashable]
 
     def __init__(self, epsilon: NumberLike, options: Candidates) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_rate(epsilon, "epsilon", reach=500))
         object.__setattr__(self, "options", read_candidates(options, "options"))
         if len(self.options) < 2:
             raise BadParameter("options must be at least two", given=len(self.options), fix="one label tells nothing")

@@ -14,7 +14,7 @@ from math import floor
 
 from leastnoise.exact.balls import Ball, evaluate, of_fraction
 from leastnoise.exact.enclosures import Enclosure, enclose
-from leastnoise.exact.numbers import Exact, ball_of, ln
+from leastnoise.exact.numbers import Exact, ball_of, double_of, ln
 
 __all__ = [
     "exponential_quantile",
@@ -94,7 +94,7 @@ def least_regret(count: int, epsilon: Exact, sensitivity: Fraction, monotone: bo
     others, factor = count - 1, 2 if monotone else 1
     if others == 0:
         return _ZERO
-    guess = (1 + float(exponential_regret(Fraction(others), Fraction(1)))) / (factor * float(epsilon))
+    guess = (1 + float(exponential_regret(Fraction(others), Fraction(1)))) / (factor * double_of(epsilon))
     steps = [max(floor(guess), 1), max(floor(guess), 1) + 1]
 
     def bound(d: int) -> Enclosure:

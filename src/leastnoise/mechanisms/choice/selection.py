@@ -22,7 +22,7 @@ from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size
 from leastnoise.exact.enclosures import Enclosure, enclose
 from leastnoise.exact.numbers import Exact, LogSum, ball_of
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rate, read_rational
 from leastnoise.exact.samplers.scores import Numbers, Scores
 from leastnoise.exact.samplers.shaping import in_shape
 from leastnoise.exact.sources import Source, system_source
@@ -85,7 +85,7 @@ class Selection(Mechanism):
         """Set what all selections have."""
         if not isinstance(monotone, bool):
             raise BadParameter("monotone must be True or False", given=monotone, fix="leave it out if in doubt")
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_rate(epsilon, "epsilon"))
         object.__setattr__(self, "candidates", read_candidates(candidates))
         object.__setattr__(self, "sensitivity", read_rational(sensitivity, "sensitivity", above=0))
         object.__setattr__(self, "monotone", monotone)

@@ -25,7 +25,7 @@ from leastnoise.errors import TooLarge
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure, enclose
 from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
 from leastnoise.exact.samplers.scores import Numbers, Scores
 from leastnoise.exact.sources import Source, system_source
 from leastnoise.mechanisms.choice.answers import Candidates, name_places, place_of, read_candidates, read_scores
@@ -71,7 +71,7 @@ class TopK(Mechanism):
     ) -> None:
         labels = read_candidates(candidates)
         length = read_integer(k, "k", at_least=1, at_most=len(labels))
-        share = read_exact(epsilon, "epsilon", above=0) / length
+        share = read_rate(epsilon, "epsilon") / length
         object.__setattr__(self, "k", length)
         object.__setattr__(self, "turn", self.kind(share, labels, sensitivity, monotone=monotone))
 

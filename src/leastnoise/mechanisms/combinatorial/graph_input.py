@@ -1,24 +1,35 @@
 """Graphs as people have them, read into arrays: NetworkX, igraph, SciPy sparse, an edge list or a file of one.
 
-The nodes are public, the edges are not. So the nodes come from the caller (or from a graph object that lists them and
-thereby makes them public), an edge outside them is refused, and no error shows an edge. Two rules hold for every form:
-a loop is dropped, as it is in no cut and covers nothing of another node; a pair of nodes is one edge however often and
-in whichever direction it is listed, and the weights of its listings add up before they are rounded.
+Public are the nodes, the form of the graph, the shape of a matrix or of an array, and that every listing has two ends
+(and a number, where weights are read). A graph of another form is refused. Everything else is private, so it is never
+refused, and no error shows an edge. These rules hold for every form:
+
+- A loop is dropped: it is in no cut and covers nothing of another node. So is an edge with an end outside the nodes.
+- A pair of nodes is one edge however often and in whichever direction it is listed. The weights of its listings add up;
+  of the two triangles of a matrix the larger entry counts.
+- A missing weight (None or NaN) counts as zero; an edge of a NetworkX graph without the attribute weighs one. A pair's
+  weight is rounded to a multiple of the step, halves up, and then clamped to [0, largest], both public.
+
+Each rule looks at one pair of nodes at a time. Clamping and rounding never decrease as a weight grows, and clamping
+moves two numbers no further apart. So graphs that differ in one pair differ in that pair only afterwards, in the same
+direction and by no more steps than before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from math import floor
+from math import floor, inf
+from numbers import Rational
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadParameter, LeastNoiseError, NumberTooLarge
+from leastnoise.errors import BadParameter, LeastNoiseError
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
 from leastnoise.model.labels import read_labels
 
@@ -28,7 +39,8 @@ GraphLike: TypeAlias = Any  # networkx.Graph, igraph.Graph, SciPy sparse matrix,
 Nodes: TypeAlias = Iterable[Hashable] | NumberLike
 
 _MOST_NODES = 1 << 31
-_LARGEST_SUM = 1 << 52  # of weights in steps: doubles hold such sums exactly, and 64 bits their products with 1000
+_MOST_STEPS = 1 << 61
+_MOST_DIGITS = 1000  # of a decimal before or after its point; beyond them it counts as infinite or zero
 _HALF = Fraction(1, 2)
 _COMMENTS = ("#", "%")
 
@@ -95,7 +107,14 @@ def public_nodes(graph: GraphLike) -> Sequence[Hashable]:
     )
 
 
-def read_graph(graph: GraphLike, nodes: Nodes, *, weight: str | None = None, step: NumberLike = 1) -> EdgeList:
+def read_graph(
+    graph: GraphLike,
+    nodes: Nodes,
+    *,
+    weight: str | None = None,
+    step: NumberLike = 1,
+    largest: int = _MOST_STEPS,
+) -> EdgeList:
     """The edges of a graph among the public nodes.
 
     Args:
@@ -105,11 +124,12 @@ def read_graph(graph: GraphLike, nodes: Nodes, *, weight: str | None = None, ste
         weight: Where the weights are: the name of an edge attribute, or any text for the entries of a matrix and the
             third column of a list. Left out, every edge weighs one.
         step: The weight of a pair is rounded to the nearest multiple of this, halves up.
+        largest: A pair weighs at most so many steps.
 
     Raises:
-        BadParameter: A directed graph, an edge outside the nodes, a weight that is no number of at least zero.
+        BadParameter: A directed graph, or not a graph of this form.
 
-    >>> path = read_graph([(1, 0), (1, 2), (2, 1), (2, 2)], 3)
+    >>> path = read_graph([(1, 0), (1, 2), (2, 1), (2, 2), (2, 3)], 3)
     >>> path.tails.tolist(), path.heads.tolist(), path
     ([0, 1], [1, 2], EdgeList(3 nodes))
     >>> read_graph([("a", "b", 0.25), ("b", "a", 0.5)], "ab", weight="weight", step="1/4").weights.tolist()
@@ -117,21 +137,28 @@ def read_graph(graph: GraphLike, nodes: Nodes, *, weight: str | None = None, ste
     """
     public = read_nodes(nodes)
     unit = read_rational(step, "step", above=0)
-    pairs, weights = _edges_of(graph, public, weight)
-    if pairs is None:
+    listings = _listings_of(graph, public, weight)
+    if listings is None:
         raise BadParameter(
             "the graph is no list of edges between the public nodes",
             given=type(graph).__name__,
-            fix="check that every edge has two ends among the nodes" + (" and a weight" if weight else ""),
+            fix="check that every edge has two ends" + (" and a number for its weight" if weight else ""),
         )
-    exact = None if weights is None else _exact_weights(weights, unit)
-    if weight is not None and exact is None:
-        raise BadParameter("an edge has no weight of at least zero", fix="give every edge a finite weight")
-    return _collect(public, pairs, exact)
+    pairs, weights, directed = listings
+    if weights is None:
+        return _distinct(public, pairs)
+    return _weighted(public, pairs, weights, unit, largest, directed)
 
 
-def _edges_of(graph: GraphLike, nodes: Sequence[Hashable], weight: str | None) -> tuple[Any, Any]:
-    """Places of the ends, and the weights where asked for; None where they are not as they must be.
+Listings: TypeAlias = tuple[NDArray[np.int64], "list[_Weight] | None", bool]
+"""Places of the two ends of each listing, −1 for an end outside the nodes; the weights where they are asked for; and
+whether the two directions of a pair are two entries of a matrix rather than listings that add up."""
+
+_Weight: TypeAlias = Fraction | float  # a number, or an infinity
+
+
+def _listings_of(graph: GraphLike, nodes: Sequence[Hashable], weight: str | None) -> Listings | None:
+    """The listings, or None where the graph is not of its form.
 
     The reason must not reach the caller: it may show an edge.
     """
@@ -142,61 +169,60 @@ def _edges_of(graph: GraphLike, nodes: Sequence[Hashable], weight: str | None) -
             raise BadParameter("the graph is directed", given=type(graph).__name__, fix="pass graph.to_undirected()")
     try:
         if _is_networkx(graph):
-            listed = list(graph.edges(data=weight)) if weight else [(*edge[:2], None) for edge in graph.edges]
-            return _places(listed, nodes), [edge[2] for edge in listed] if weight else None
+            listed = list(graph.edges(data=weight or False, default=1))
+            return _places(listed, nodes), _weights([edge[2] for edge in listed]) if weight else None, False
         if _is_igraph(graph):
-            names = public_nodes(graph)
             pairs = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
             place = _place_of(nodes)
-            order = np.array([place[name] for name in names], dtype=np.int64)
-            return order[pairs], graph.es[weight] if weight else None
+            order = np.array([place.get(name, -1) for name in public_nodes(graph)], dtype=np.int64)
+            return order[pairs], _weights(graph.es[weight]) if weight else None, False
         if _is_sparse(graph):
             return _sparse_edges(graph, len(nodes), weight)
         if isinstance(graph, str | Path):
             return _file_edges(Path(graph), nodes, weight)
         return _listed_edges(graph, nodes, weight)
-    except (LeastNoiseError, KeyError, IndexError, TypeError, ValueError, OverflowError, UnicodeDecodeError):
-        return None, None
+    except (LeastNoiseError, KeyError, IndexError, TypeError, ValueError, OverflowError):
+        return None
 
 
-def _listed_edges(graph: Any, nodes: Sequence[Hashable], weight: str | None) -> tuple[Any, Any]:
-    if isinstance(graph, np.ndarray) and graph.dtype.kind in "iu" and isinstance(nodes, range) and graph.ndim == 2:
-        pairs = graph[:, :2].astype(np.int64)
-        inside = not pairs.size or (pairs.min() >= 0 and pairs.max() < len(nodes))
-        fits = graph.shape[1] == (3 if weight else 2)
-        return (pairs, graph[:, 2] if weight else None) if inside and fits else (None, None)
+def _listed_edges(graph: Any, nodes: Sequence[Hashable], weight: str | None) -> Listings | None:
+    columns = 3 if weight else 2
+    if isinstance(graph, np.ndarray) and (graph.ndim != 2 or graph.shape[1] != columns):
+        return None
+    if isinstance(graph, np.ndarray) and graph.dtype.kind in "iu" and isinstance(nodes, range):
+        inside = (graph[:, :2] >= 0) & (graph[:, :2] < len(nodes))
+        pairs = np.where(inside, graph[:, :2], 0).astype(np.int64)
+        pairs[~inside] = -1
+        return pairs, _weights(graph[:, 2].tolist()) if weight else None, False
     listed = [tuple(edge) for edge in graph]
-    if any(len(edge) != (3 if weight else 2) for edge in listed):
-        return None, None
-    return _places(listed, nodes), [edge[2] for edge in listed] if weight else None
+    if any(len(edge) != columns for edge in listed):
+        return None
+    return _places(listed, nodes), _weights([edge[2] for edge in listed]) if weight else None, False
 
 
-def _file_edges(path: Path, nodes: Sequence[Hashable], weight: str | None) -> tuple[Any, Any]:
+def _file_edges(path: Path, nodes: Sequence[Hashable], weight: str | None) -> Listings | None:
     columns = 3 if weight else 2
     if isinstance(nodes, range) and not weight:
-        pairs = np.loadtxt(path, dtype=np.int64, comments=_COMMENTS, usecols=(0, 1), ndmin=2)
-        return _listed_edges(pairs.reshape(-1, 2), nodes, None)
+        try:
+            pairs = np.loadtxt(path, dtype=np.int64, comments=_COMMENTS, usecols=(0, 1), ndmin=2)
+            return _listed_edges(pairs.reshape(-1, 2), nodes, None)
+        except ValueError:  # an end that is no number of 64 bits, which is outside the nodes, or no list of edges
+            pass
     names = {str(node): node for node in nodes}
-    with path.open(encoding="utf-8") as lines:
+    with path.open(encoding="utf-8", errors="replace") as lines:
         rows = [line.replace(",", " ").split() for line in lines if line.strip() and line[0] not in _COMMENTS]
-    listed = [(names[row[0]], names[row[1]], *row[2:columns]) for row in rows]
+    outside = object()
+    listed = [(names.get(row[0], outside), names.get(row[1], outside), *row[2:columns]) for row in rows]
     return _listed_edges(listed, nodes, weight)
 
 
-def _sparse_edges(graph: Any, count: int, weight: str | None) -> tuple[Any, Any]:
-    """Both triangles alike, or one of them empty; anything else has no meaning as an undirected graph."""
-    if graph.shape != (count, count):
-        return None, None
+def _sparse_edges(graph: Any, count: int, weight: str | None) -> Listings | None:
+    if graph.shape != (count, count) or graph.dtype.kind not in "iufb":
+        return None
     table = graph.tocoo()
-    upper, lower = table.row < table.col, table.row > table.col
-    if upper.any() and lower.any():
-        difference = graph - graph.T
-        if difference.count_nonzero():
-            return None, None
-        lower = np.zeros_like(lower)
-    chosen = (upper | lower) & (table.data != 0)
-    pairs = np.column_stack([table.row[chosen], table.col[chosen]]).astype(np.int64)
-    return pairs, table.data[chosen] if weight else None
+    stored = table.data != 0
+    pairs = np.column_stack([table.row[stored], table.col[stored]]).astype(np.int64)
+    return pairs, _weights(table.data[stored].tolist()) if weight else None, True
 
 
 def _place_of(nodes: Sequence[Hashable]) -> dict[Hashable, int]:
@@ -205,40 +231,86 @@ def _place_of(nodes: Sequence[Hashable]) -> dict[Hashable, int]:
 
 def _places(edges: Sequence[tuple[Any, ...]], nodes: Sequence[Hashable]) -> NDArray[np.int64]:
     place = _place_of(nodes)
-    return np.array([(place[edge[0]], place[edge[1]]) for edge in edges], dtype=np.int64).reshape(-1, 2)
+    return np.array([(place.get(edge[0], -1), place.get(edge[1], -1)) for edge in edges], dtype=np.int64).reshape(-1, 2)
 
 
-def _exact_weights(weights: Any, step: Fraction) -> NDArray[Any] | None:
-    """The weights in steps, not yet rounded: integers, or fractions as objects."""
-    try:
-        if isinstance(weights, np.ndarray) and weights.dtype.kind in "iub" and step == 1:
-            return weights.astype(np.int64) if not weights.size or weights.min() >= 0 else None
-        exact = np.empty(len(weights), dtype=object)
-        exact[:] = [read_rational(weight, "weight", at_least=0) / step for weight in weights]
-    except (LeastNoiseError, TypeError, ValueError, OverflowError):
-        return None
-    return exact
+def _weights(values: Sequence[Any]) -> list[_Weight]:
+    return [_weight(value) for value in values]
 
 
-def _collect(nodes: Sequence[Hashable], pairs: NDArray[np.int64], weights: NDArray[Any] | None) -> EdgeList:
-    """Sort, drop loops, and join what is listed twice; a pair's whole weight is rounded, once."""
-    proper = pairs[:, 0] != pairs[:, 1]
-    if not proper.all():
-        pairs, weights = pairs[proper], None if weights is None else weights[proper]
-    keys = np.minimum(pairs[:, 0], pairs[:, 1]) * len(nodes) + np.maximum(pairs[:, 0], pairs[:, 1])
-    if weights is None:
-        keys.sort()  # much faster than np.unique, which hashes
-        keys = keys[np.append(True, keys[1:] != keys[:-1])] if len(keys) else keys
-        sums = np.ones(len(keys), dtype=np.int64)
-    else:
-        if sum(weights.tolist()) > _LARGEST_SUM:
-            raise NumberTooLarge("the weights are too large for their step", fix="choose a larger step")
-        keys, places = np.unique(keys, return_inverse=True)
-        totals = np.zeros(len(keys), dtype=weights.dtype)
-        np.add.at(totals, places, weights)
-        sums = np.array([floor(total + _HALF) for total in totals.tolist()], dtype=np.int64)
-        keys, sums = keys[sums > 0], sums[sums > 0]
-    return EdgeList(nodes, keys // len(nodes), keys % len(nodes), sums)
+def _weight(value: Any) -> _Weight:
+    """One weight exactly, a float as its shortest decimal, or an infinity; what is no number is refused."""
+    if isinstance(value, Rational):  # a whole number of any length too
+        return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, str):
+        try:
+            return _weight(Decimal(value.strip()))
+        except InvalidOperation:  # a fraction perhaps
+            return read_rational(value, "weight")
+    number = Decimal(str(value)) if isinstance(value, float | np.floating) else value
+    if number is None or (isinstance(number, Decimal) and number.is_nan()):
+        return Fraction(0)
+    if isinstance(number, Decimal) and number.adjusted() < -_MOST_DIGITS:
+        return Fraction(0)
+    if isinstance(number, Decimal) and (number.is_infinite() or number.adjusted() > _MOST_DIGITS):
+        return -inf if number.is_signed() else inf
+    return read_rational(number, "weight")
+
+
+def _distinct(nodes: Sequence[Hashable], pairs: NDArray[np.int64]) -> EdgeList:
+    """Every pair that is listed, once and in order."""
+    keys = _keys(pairs[_counts(pairs)], len(nodes))
+    keys.sort()  # much faster than np.unique, which hashes
+    keys = keys[np.append(True, keys[1:] != keys[:-1])] if len(keys) else keys
+    return EdgeList(nodes, keys // len(nodes), keys % len(nodes), np.ones(len(keys), dtype=np.int64))
+
+
+def _weighted(
+    nodes: Sequence[Hashable],
+    pairs: NDArray[np.int64],
+    weights: list[_Weight],
+    step: Fraction,
+    largest: int,
+    directed: bool,
+) -> EdgeList:
+    """A pair's whole weight is rounded, once, and clamped."""
+    counts = _counts(pairs)
+    sums: dict[int, dict[bool, _Weight]] = {}
+    for key, up, weight in zip(
+        _keys(pairs[counts], len(nodes)).tolist(),
+        (pairs[counts, 0] < pairs[counts, 1]).tolist(),
+        (weight for weight, inside in zip(weights, counts.tolist(), strict=True) if inside),
+        strict=True,
+    ):
+        entry, side = sums.setdefault(key, {}), up or not directed
+        entry[side] = _sum(entry.get(side, Fraction(0)), weight)
+    steps = {key: _in_steps(max(sides.values()), step, largest) for key, sides in sums.items()}
+    keys = np.array(sorted(key for key, count in steps.items() if count), dtype=np.int64)
+    found = np.array([steps[key] for key in keys.tolist()], dtype=np.int64)
+    return EdgeList(nodes, keys // len(nodes), keys % len(nodes), found)
+
+
+def _sum(one: _Weight, other: _Weight) -> _Weight:
+    """The sum; minus infinity wins over infinity, and either over every number."""
+    ends = [number for number in (one, other) if isinstance(number, float)]
+    return min(ends) if ends else one + other
+
+
+def _in_steps(weight: _Weight, step: Fraction, largest: int) -> int:
+    if isinstance(weight, float):
+        return largest if weight > 0 else 0
+    return min(max(floor(weight / step + _HALF), 0), largest)
+
+
+def _counts(pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which listings count: those between two different nodes."""
+    inside: NDArray[np.bool_] = (pairs[:, 0] != pairs[:, 1]) & (pairs >= 0).all(axis=1)
+    return inside
+
+
+def _keys(pairs: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    keys: NDArray[np.int64] = np.minimum(pairs[:, 0], pairs[:, 1]) * count + np.maximum(pairs[:, 0], pairs[:, 1])
+    return keys
 
 
 def _is_networkx(graph: object) -> bool:

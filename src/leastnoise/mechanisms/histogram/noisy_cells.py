@@ -3,7 +3,7 @@
 If one unit changes at most L of the numbers, each by at most m, and the noise on one number alone costs the event E for
 a change of m, then all numbers together cost L times E: the laws of the others are the same with and without the unit,
 and the L privacy losses add up. So a histogram in which a unit counts in one group costs no more than one count
-(docs/theory/releasing.md).
+(docs/theory/noisy_cells.md).
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from leastnoise.model.events import Approximate, Composed, Event, Pure
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 from leastnoise.model.sensitivity import Sensitivity
 
-__all__ = ["Block", "CellsProblem", "NoisyCells", "require_drawable"]
+__all__ = ["WIDEST_STAIRS", "Block", "CellsProblem", "NoisyCells", "require_drawable"]
 
 _MOST_EVENTS = 64  # a longer list of equal events is charged by its sum
-_WIDEST_STAIRS = 1 << 40
+WIDEST_STAIRS = 1 << 40  # the largest change of one number for which there is a staircase
 _WIDEST_SCALE = 1 << 55
 _LARGEST_VARIANCE = 1 << 96
 
@@ -93,7 +93,7 @@ class NoisyCells(Mechanism):
     def why(self) -> Reason:
         """That of the noise on one cell."""
         noise = self.blocks[0].noise
-        if noise.sensitivity <= _WIDEST_STAIRS:
+        if noise.sensitivity <= WIDEST_STAIRS:
             return noise.why()
         return Reason(
             "at so fine a step geometric noise has nearly the least expected absolute error for its sensitivity",
@@ -114,12 +114,15 @@ class CellsProblem:
         delta: Above zero it lets Gaussian noise in.
         dimension: How many numbers.
         sensitivity: How many of them one unit changes, and by how much.
+        reachable: Whether one unit can change each number alone, any number of units one after the other, and each by
+            any whole number of steps up to `sensitivity.each`. Only then there is a lower bound.
     """
 
     epsilon: Exact
     delta: Fraction
     dimension: int
     sensitivity: Sensitivity
+    reachable: bool = False
 
     def candidates(self) -> Iterator[NoisyCells]:
         """Noise at ε/L on each cell, and Gaussian noise where δ allows it."""
@@ -135,14 +138,18 @@ class CellsProblem:
 
     @property
     def lower_bound(self) -> Enclosure | None:
-        """What no ε-private mechanism beats on a cell into which one unit may put all of `each`."""
-        if self.delta or self.sensitivity.each > _WIDEST_STAIRS:
+        """What no ε-private mechanism beats on a cell into which one unit may put all of `each`; None if it may not.
+
+        Averaged over the answers of a cell, a mechanism is noise; of all noise that is private for every change of up
+        to `each` some staircase has the least expected absolute error (Geng and Viswanath 2016).
+        """
+        if not self.reachable or self.delta or self.sensitivity.each > WIDEST_STAIRS:
             return None
         return scaled(Staircase(self.epsilon, self.sensitivity.each).moment(1), self.sensitivity.step)
 
     def _pure(self, share: Exact, each: int) -> Iterator[IntegerNoise]:
         yield Geometric(share, each)
-        if 1 < each <= _WIDEST_STAIRS:
+        if 1 < each <= WIDEST_STAIRS:
             yield Staircase(share, each)
 
     def _gaussian(self, cells: int, each: int) -> DiscreteGaussian | None:

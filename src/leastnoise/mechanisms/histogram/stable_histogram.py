@@ -3,8 +3,8 @@
 A key that nobody has is never shown, and one that a single unit has is shown with probability at most p: that is the
 δ. With rate = ε/(groups·rows), α = e^-rate and a key that only one unit has, with at most `rows` rows,
 p(τ) = P(rows + X ≥ τ) = α^(τ − rows)/(1 + α); with at most `groups` such keys δ(τ) = 1 − (1 − p)^groups, and no less:
-the threshold is the least τ > rows with δ(τ) ≤ δ. Statement and proof: docs/theory/threshold.md; the idea is from
-Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009.
+the threshold is the least τ > rows with δ(τ) ≤ δ. Statement and proof: docs/theory/stable_histogram.md; the idea is
+from Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ from leastnoise.mechanisms.numeric import Geometric
 from leastnoise.mechanisms.numeric.formulas import least_whole
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import Approximate
+from leastnoise.model.limits import MOST_GROUPS
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 
 __all__ = ["Counts", "StableHistogram", "least_threshold"]
 
 Counts = Mapping[Hashable, int]
+_LONGEST_POWER = 1 << 14  # bits
 _NOTHING = Enclosure(Fraction(0), Fraction(0))
 
 
@@ -41,12 +43,32 @@ def least_threshold(noise: Geometric, delta: Fraction, groups: int, rows: int) -
     >>> least_threshold(Geometric("ln(2)"), Fraction(1, 100), 1, 1)
     8
     """
+    bits = 256 + delta.denominator.bit_length()
 
     def is_enough(above: int) -> bool:
-        shown = noise.tail(above, bits=256).upper
-        return 1 - (1 - shown) ** groups <= delta
+        shown = noise.tail(above, bits=bits).upper
+        return 1 - _power_below(1 - shown, groups, bits) <= delta
 
     return rows + least_whole(is_enough, start=1)
+
+
+def _power_below(base: Fraction, exponent: int, bits: int) -> Fraction:
+    """A rational at most base^exponent, for a base between 0 and 1.
+
+    It is the power itself where that is quick to write out; else each product is rounded down to so many bits.
+
+    >>> _power_below(Fraction(1, 3), 3, 64), round(float(_power_below(1 - Fraction(1, 10**9), 10**6, 64)), 9)
+    (Fraction(1, 27), 0.9990005)
+    """
+    if exponent * base.denominator.bit_length() <= _LONGEST_POWER:
+        return base**exponent
+    one = 1 << bits
+    square, power = base.numerator * one // base.denominator, one
+    while exponent:
+        if exponent & 1:
+            power = power * square >> bits
+        square, exponent = square * square >> bits, exponent >> 1
+    return Fraction(power, one)
 
 
 @dataclass(frozen=True, init=False)
@@ -80,7 +102,7 @@ class StableHistogram(Mechanism):
                 fix='list the public keys, keys=[…], or pass for example delta="1e-6"',
             )
         object.__setattr__(self, "delta", read_rational(delta, "delta", above=0, below=1))
-        object.__setattr__(self, "groups", read_integer(groups, "groups", at_least=1, at_most=10**6))
+        object.__setattr__(self, "groups", read_integer(groups, "groups", at_least=1, at_most=MOST_GROUPS))
         object.__setattr__(self, "rows", read_integer(rows, "rows", at_least=1))
         object.__setattr__(self, "threshold", least_threshold(self.noise, self.delta, self.groups, self.rows))
 
@@ -129,7 +151,7 @@ class StableHistogram(Mechanism):
         """The least threshold for this noise."""
         return Reason(
             f"the least threshold, {self.threshold}, at which keys of a single unit show with probability at most δ",
-            "Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009; exact law in docs/theory/threshold.md",
+            "Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009; exact law in docs/theory/stable_histogram.md",
         )
 
     def certificate(self) -> Certificate:
@@ -140,7 +162,7 @@ class StableHistogram(Mechanism):
         """
         raise BadParameter(
             "certificates are for pure epsilon, and unknown keys need a delta",
-            fix="list the public keys, or rely on docs/theory/threshold.md",
+            fix="list the public keys, or rely on docs/theory/stable_histogram.md",
         )
 
 

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
+from leastnoise.exact.arrays import largest_size, whole_array, wide_enough
 
 __all__ = ["add_noise", "real_answer", "whole_answer", "whole_vector"]
 
 _MOST_DIGITS = 400  # of a decimal, before and after the point
-_SAFE = 1 << 61  # two numbers below this add up within 64 bits
 
 
 def whole_answer(answer: object) -> int:
@@ -52,35 +52,25 @@ def real_answer(answer: object) -> Fraction:
 
 
 def whole_vector(answer: object, dimension: int) -> NDArray[Any]:
-    """The answer as a flat array of integers: 64 bits wide, or Python's own."""
-    array = np.asarray(answer)
-    is_whole = array.dtype.kind in "iu" or (
-        array.dtype == object and all(isinstance(v, Integral) and not isinstance(v, bool) for v in array.flat)
-    )
-    if not is_whole or array.shape != (dimension,):
+    """The answer as a flat array of integers of any size: some integer type of NumPy's, or Python's own."""
+    array = whole_array(answer)
+    if array is None or array.shape != (dimension,):
         raise BadParameter(
             f"the answer must be {dimension} whole numbers",
-            given=f"shape {array.shape} of {array.dtype}",
+            given=type(answer).__name__ if array is None else f"shape {array.shape}",
             fix="pass an integer array with one number per coordinate",
         )
     return array
 
 
 def add_noise(answer: NDArray[Any], noise: NDArray[Any]) -> NDArray[Any]:
-    """The sum, for fresh noise; in 64 bits where that surely fits, else in Python's integers."""
-    narrow = answer.dtype.kind in "iu" and (answer.dtype.itemsize < 8 or _is_safe(answer))
-    if not narrow or noise.dtype == object:
-        sums: NDArray[Any] = np.add(_as_objects(answer), _as_objects(noise))
-        return sums
-    noise += answer.astype(np.int64, copy=False)
-    return noise
+    """The sum, for fresh noise: 64 bits wide where every sum fits into them, else Python's integers.
 
-
-def _is_safe(numbers: NDArray[Any]) -> bool:
-    return not numbers.size or max(-int(numbers.min()), int(numbers.max())) <= _SAFE
-
-
-def _as_objects(numbers: NDArray[Any]) -> NDArray[Any]:
-    objects = np.empty(numbers.shape, dtype=object)
-    objects.ravel()[:] = [int(number) for number in numbers.flat]
-    return objects
+    The sums are released, so they may decide about the type; the answer may not.
+    """
+    true = wide_enough(answer, 1, extra=largest_size(noise))
+    if true.dtype != object and noise.dtype != object:
+        noise += true
+        return noise
+    sums: NDArray[Any] = np.add(true.astype(object), noise.astype(object))
+    return wide_enough(sums, 1)

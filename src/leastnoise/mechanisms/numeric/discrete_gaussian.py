@@ -16,7 +16,7 @@ from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.gaussian_sums import discrete_gaussian_moment, discrete_gaussian_tail
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rate, read_rational
 from leastnoise.exact.samplers.gaussian import discrete_gaussian
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.numeric.gaussian_profile import gaussian_delta, least_variance
@@ -61,7 +61,7 @@ class DiscreteGaussian(IntegerNoise):
         >>> mechanism.privacy, float(mechanism.sigma_squared)
         (Approximate(epsilon=Fraction(1, 1), delta=Fraction(1, 1000000)), 17.899490356445312)
         """
-        wanted = Approximate(read_exact(epsilon, "epsilon", above=0), delta)
+        wanted = Approximate(read_rate(epsilon, "epsilon"), delta)
         change = read_integer(sensitivity, "sensitivity", at_least=1)
         mechanism = cls(least_variance(wanted.epsilon, wanted.delta, change), change)
         object.__setattr__(mechanism, "claim", wanted)
@@ -89,7 +89,9 @@ class DiscreteGaussian(IntegerNoise):
 
     def delta_at(self, epsilon: NumberLike, bits: int = 64) -> Enclosure:
         """The least delta for an epsilon, by Theorem 7."""
-        return gaussian_delta(read_exact(epsilon, "epsilon", at_least=0), self.sigma_squared, self.sensitivity, bits)
+        return gaussian_delta(
+            read_exact(epsilon, "epsilon", at_least=0, at_most=2**500), self.sigma_squared, self.sensitivity, bits
+        )
 
     def noise(self, size: Size = None, source: Source | None = None) -> Any:
         """Draw Y."""

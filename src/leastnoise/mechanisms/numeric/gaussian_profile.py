@@ -21,6 +21,7 @@ __all__ = ["gaussian_delta", "least_variance"]
 _DIGITS = 20  # binary digits of the variance that is found
 _SMALLEST, _LARGEST = -60, 96  # as powers of two
 _DIPS = 64
+_LEAST_DELTA = Fraction(1, 2**600)  # below, a tail is not told from zero
 
 
 def gaussian_delta(epsilon: Exact, variance: Fraction, sensitivity: int, bits: int = 64) -> Enclosure:
@@ -46,6 +47,8 @@ def least_variance(epsilon: Exact, delta: Fraction, sensitivity: int) -> Fractio
     Raises:
         NumberTooLarge: Even σ = 2^48 would not do.
     """
+    if delta < _LEAST_DELTA:
+        raise NumberTooLarge("delta must be at least 2^-600", given=delta, fix="use pure noise, which has delta = 0")
     bits = 64 + delta.denominator.bit_length() - delta.numerator.bit_length()
 
     def enough(variance: Fraction) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from leastnoise.exact.arrays import Size
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
 from leastnoise.exact.samplers.laplace import discrete_laplace
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.numeric.formulas import at_alpha
@@ -46,8 +46,9 @@ class Geometric(IntegerNoise):
     sensitivity: int
 
     def __init__(self, epsilon: NumberLike, sensitivity: NumberLike = 1) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_rate(epsilon, "epsilon"))
         object.__setattr__(self, "sensitivity", read_integer(sensitivity, "sensitivity", at_least=1))
+        read_rate(self.rate, "epsilon/sensitivity")
 
     @property
     def rate(self) -> Exact:

@@ -62,7 +62,7 @@ class IntegerNoise(Mechanism):
         true = whole_answer(answer)
         if size is None:
             return true + self.noise(source=source)
-        return add_noise(np.array(true, dtype=np.int64 if abs(true) < 1 << 62 else object), self.noise(size, source))
+        return add_noise(np.array(true, dtype=object), self.noise(size, source))
 
     def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
         """P(output | answer)."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
+from leastnoise.exact.arrays import largest_size
 from leastnoise.exact.parameters import NumberLike, read_rational
 from leastnoise.mechanisms.numeric.formulas import least_whole
 
@@ -56,8 +57,7 @@ class Lattice:
         """
         c = math.lcm(self.step.denominator, self.origin.denominator)
         a, b = int(self.origin * c), int(self.step * c)
-        reach = int(max(abs(k.min()), abs(k.max()))) if k.size else 0
-        if k.dtype != object and abs(a) + reach * b <= _EXACT and c <= _EXACT:
+        if k.dtype != object and abs(a) + largest_size(k) * b <= _EXACT and c <= _EXACT:
             return (a + k.astype(np.int64) * b).astype(np.float64) / c
         points = np.empty(k.shape)
         points.ravel()[:] = [self.double(int(one)) for one in k.flat]

@@ -21,7 +21,7 @@ from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_rational
+from leastnoise.exact.parameters import NumberLike, read_rate, read_rational
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.numeric.answers import real_answer
 from leastnoise.mechanisms.numeric.formulas import at_alpha, least_whole, scaled
@@ -57,11 +57,12 @@ class LatticeLaplace(Mechanism):
     step: Fraction
 
     def __init__(self, epsilon: NumberLike, sensitivity: NumberLike, step: NumberLike) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_rate(epsilon, "epsilon"))
         object.__setattr__(self, "sensitivity", read_length(sensitivity, "sensitivity"))
         object.__setattr__(self, "step", read_length(step, "step"))
         if self.sensitivity > self.epsilon * LARGEST:
             raise BadParameter("epsilon is too small for this sensitivity", given=epsilon, fix="use another unit")
+        read_rate(self._noise.rate, "epsilon per step")
 
     @classmethod
     def for_extra_loss(cls, epsilon: NumberLike, sensitivity: NumberLike, extra_loss: NumberLike) -> LatticeLaplace:
@@ -70,7 +71,7 @@ class LatticeLaplace(Mechanism):
         >>> LatticeLaplace.for_extra_loss(1, sensitivity=1, extra_loss=0.01).step
         Fraction(1, 3)
         """
-        number, most = read_exact(epsilon, "epsilon", above=0), read_length(sensitivity, "sensitivity")
+        number, most = read_rate(epsilon, "epsilon"), read_length(sensitivity, "sensitivity")
         extra = read_rational(extra_loss, "extra_loss", above=0)
 
         def fine_enough(steps: int) -> bool:

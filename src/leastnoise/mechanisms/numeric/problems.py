@@ -9,7 +9,7 @@ from fractions import Fraction
 from leastnoise.errors import BadParameter
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rate, read_rational
 from leastnoise.mechanisms.numeric.discrete_gaussian import DiscreteGaussian
 from leastnoise.mechanisms.numeric.geometric import Geometric
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise, power_of
@@ -51,7 +51,7 @@ class CountProblem:
         bounds: Bounds | None = None,
         loss: Loss = absolute,
     ) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_rate(epsilon, "epsilon"))
         object.__setattr__(self, "delta", read_rational(delta, "delta", at_least=0, below=1))
         object.__setattr__(self, "sensitivity", read_integer(sensitivity, "sensitivity", at_least=1))
         ends = None if bounds is None else (read_integer(bounds[0], "low"), read_integer(bounds[1], "high"))
@@ -98,7 +98,7 @@ class RealProblem:
     def __init__(
         self, epsilon: NumberLike, sensitivity: NumberLike, extra_loss: NumberLike, bounds: Bounds | None = None
     ) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_rate(epsilon, "epsilon"))
         object.__setattr__(self, "sensitivity", read_rational(sensitivity, "sensitivity", above=0))
         object.__setattr__(self, "extra_loss", read_rational(extra_loss, "extra_loss", above=0))
         ends = None if bounds is None else (read_rational(bounds[0], "low"), read_rational(bounds[1], "high"))

@@ -19,7 +19,7 @@ from leastnoise.errors import NumberTooLarge
 from leastnoise.exact.arrays import Size
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.samplers.geometric import geometric
 from leastnoise.exact.samplers.shaping import in_shape
@@ -69,7 +69,7 @@ class Staircase(IntegerNoise):
         most = read_integer(sensitivity, "sensitivity", at_least=1)
         if most > _WIDEST:
             raise NumberTooLarge("sensitivity must be at most 2^40", given=most, fix="measure in a coarser unit")
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_rate(epsilon, "epsilon", reach=500))
         object.__setattr__(self, "sensitivity", most)
         best = _best_width(self.epsilon, most, power_of(loss)) if width is None else width
         object.__setattr__(self, "width", read_integer(best, "width", at_least=1, at_most=most))

@@ -17,7 +17,7 @@ from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size
 from leastnoise.exact.enclosures import Enclosure, exp_enclosure
 from leastnoise.exact.numbers import Exact, exact_exp
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rate, read_rational
 from leastnoise.exact.samplers.laplace import truncated_geometric
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.numeric.answers import whole_answer
@@ -32,7 +32,7 @@ from leastnoise.model.losses import Loss, absolute
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 from leastnoise.model.priors import uniform
 from leastnoise.model.privacy import Privacy
-from leastnoise.model.reader import expected_loss
+from leastnoise.model.remapping import expected_loss
 
 __all__ = ["TruncatedGeometric"]
 
@@ -64,10 +64,11 @@ class TruncatedGeometric(Mechanism):
     sensitivity: int
 
     def __init__(self, epsilon: NumberLike, low: NumberLike, high: NumberLike, sensitivity: NumberLike = 1) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_rate(epsilon, "epsilon"))
         object.__setattr__(self, "low", read_integer(low, "low"))
         object.__setattr__(self, "high", read_integer(high, "high"))
         object.__setattr__(self, "sensitivity", read_integer(sensitivity, "sensitivity", at_least=1))
+        read_rate(self.rate, "epsilon/sensitivity")
         if self.low >= self.high:
             raise BadParameter(
                 "low must be below high", given=f"low={self.low}, high={self.high}", fix="a known answer needs no noise"

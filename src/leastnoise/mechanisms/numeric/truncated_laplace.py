@@ -27,7 +27,7 @@ from leastnoise.exact.arrays import Size
 from leastnoise.exact.balls import Ball, of_fraction
 from leastnoise.exact.enclosures import Enclosure, enclose, exp_enclosure
 from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rate, read_rational
 from leastnoise.exact.samplers.pixelated_laplace import (
     pixelated_laplace,
     pixelated_laplace_cdf,
@@ -78,7 +78,7 @@ class TruncatedLaplace(Mechanism):
     def __init__(
         self, epsilon: NumberLike, low: NumberLike, high: NumberLike, sensitivity: NumberLike, cells: NumberLike
     ) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_rate(epsilon, "epsilon"))
         object.__setattr__(self, "low", read_rational(low, "low"))
         object.__setattr__(self, "high", read_rational(high, "high"))
         object.__setattr__(self, "sensitivity", read_length(sensitivity, "sensitivity"))
@@ -88,6 +88,7 @@ class TruncatedLaplace(Mechanism):
                 "low must be below high", given=f"low={self.low}, high={self.high}", fix="a known answer needs no noise"
             )
         read_length(self.high - self.low, "high − low")
+        read_rate(self.cell_rate, "epsilon per cell")
 
     @classmethod
     def for_extra_loss(

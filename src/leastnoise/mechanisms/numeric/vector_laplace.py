@@ -8,7 +8,7 @@ is d·2α/(1 − α²), just below dΔ/ε. For a map x ↦ F·x of a histogram x
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
@@ -21,7 +21,7 @@ from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rate, read_rational
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.numeric.answers import add_noise, whole_vector
 from leastnoise.mechanisms.numeric.formulas import scaled
@@ -45,6 +45,8 @@ class VectorLaplace(Mechanism):
         epsilon: The privacy of one release of the whole vector.
         dimension: How many numbers.
         sensitivity: The most that one person can change the vector, in the ℓ1 norm.
+        changes: The changes of the vector that one person can make, one of each opposite pair, if they are fewer than
+            all within the sensitivity: then the lower bound in `why` is that of these changes.
 
     >>> histogram = VectorLaplace("ln(3)", dimension=4)
     >>> histogram.error().expected, histogram.pmf((1, 0, 5, 2), (1, 0, 4, 2)), histogram.release([5, 0, 2, 7]).shape
@@ -55,12 +57,21 @@ class VectorLaplace(Mechanism):
     epsilon: Exact
     dimension: int
     sensitivity: int
+    changes: tuple[tuple[int, ...], ...] | None
 
-    def __init__(self, epsilon: NumberLike, dimension: NumberLike, sensitivity: NumberLike = 1) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+    def __init__(
+        self,
+        epsilon: NumberLike,
+        dimension: NumberLike,
+        sensitivity: NumberLike = 1,
+        changes: Sequence[tuple[int, ...]] | None = None,
+    ) -> None:
+        object.__setattr__(self, "epsilon", read_rate(epsilon, "epsilon"))
         count = read_integer(dimension, "dimension", at_least=1, at_most=_MOST_COORDINATES)
         object.__setattr__(self, "dimension", count)
         object.__setattr__(self, "sensitivity", read_integer(sensitivity, "sensitivity", at_least=1))
+        object.__setattr__(self, "changes", None if changes is None else tuple(map(tuple, changes)))
+        read_rate(self._noise.rate, "epsilon/sensitivity")
 
     @classmethod
     def for_linear_map(cls, matrix: NDArray[Any] | list[list[int]], epsilon: NumberLike) -> VectorLaplace:
@@ -69,18 +80,19 @@ class VectorLaplace(Mechanism):
         >>> VectorLaplace.for_linear_map([[1, 0, 0], [1, 1, 0], [1, 1, 1]], epsilon=1).sensitivity
         3
         """
-        array = np.asarray(matrix)
+        array = np.asarray(matrix, dtype=None if isinstance(matrix, np.ndarray) else object)
         if array.ndim != 2 or not array.size or array.dtype.kind not in "iuO":
             raise BadParameter(
                 "matrix must have rows and columns of whole numbers",
                 given=f"shape {array.shape} of {array.dtype}",
                 fix="multiply by the common denominator and divide what is released by it",
             )
-        columns = [[abs(read_integer(entry, "matrix")) for entry in column] for column in array.T.tolist()]
-        largest = max(sum(column) for column in columns)
+        columns = [tuple(read_integer(entry, "matrix") for entry in column) for column in array.T.tolist()]
+        largest = max(sum(map(abs, column)) for column in columns)
         if largest == 0:
             raise BadParameter("matrix is zero", fix="a known answer needs no noise")
-        return cls(epsilon, array.shape[0], largest)
+        changes = {max(column, tuple(-entry for entry in column)): None for column in columns if any(column)}
+        return cls(epsilon, array.shape[0], largest, list(changes))
 
     @property
     def privacy(self) -> Pure:
@@ -116,13 +128,21 @@ class VectorLaplace(Mechanism):
         return ErrorEstimate("l1", expected, {LEVEL: Fraction(self.quantile())})
 
     def why(self) -> Reason:
-        """No coordinate can do with less if one person can put all of the sensitivity into it."""
-        one = self._noise.why().lower_bound
+        """No coordinate can do with less if one person can put all of the sensitivity into it; else a packing bound."""
+        if self.changes is None:
+            one = self._noise.why().lower_bound
+            bound = None if one is None else scaled(one, self.dimension)
+        else:
+            # The bodies and bounds of vectors are made of the mechanisms for numbers.
+            from leastnoise.mechanisms.vector.bounds import changes_bound
+
+            bound = changes_bound(self.changes, self.epsilon)
         return Reason(
-            "each coordinate alone must be private for the whole sensitivity, and for sensitivity one this is the "
-            "least noise that is",
-            "Ghosh, Roughgarden and Sundararajan, SIAM J. Comput. 2012, and Geng and Viswanath 2016, per coordinate",
-            None if one is None else scaled(one, self.dimension),
+            "the simplest noise for a vector; where one person can put the whole sensitivity into any coordinate, each "
+            "coordinate alone must be private for all of it, and for sensitivity one this is the least noise that is",
+            "Ghosh, Roughgarden and Sundararajan, SIAM J. Comput. 2012, and Geng and Viswanath 2016, per coordinate; "
+            "for fewer changes Hardt and Talwar, STOC 2010, Theorem 3.4, on the lattice",
+            bound,
         )
 
     def certificate(self) -> Certificate:

@@ -15,7 +15,7 @@ from leastnoise.mechanisms.rainbow.many import along_line
 from leastnoise.mechanisms.rainbow.rainbow_graph import RainbowGraph
 from leastnoise.mechanisms.rainbow.rainbow_mechanism import RainbowMechanism
 from leastnoise.model.channel import Channel
-from leastnoise.model.graphs.memory import require_memory
+from leastnoise.model.graphs.memory_limit import require_memory
 
 __all__ = ["OptimalMechanism", "optimal_mechanism"]
 

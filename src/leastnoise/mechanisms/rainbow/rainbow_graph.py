@@ -72,6 +72,12 @@ class RainbowGraph:
     """
 
     def __init__(self, graph: DatasetGraph, preferences: Preferences) -> None:
+        if not callable(preferences) and not isinstance(preferences, Mapping):
+            raise BadRainbow(
+                "preferences must be a mapping or a function of the dataset",
+                given=type(preferences).__name__,
+                fix="pass {dataset: (best colour, next, …)}",
+            )
         rainbows: dict[Rainbow, int] = {}
         numbers = np.empty(len(graph.nodes), dtype=np.int64)
         for place, node in enumerate(graph.nodes):

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.parameters import NumberLike, read_rational
-from leastnoise.mechanisms.rank.rank_law import Order, Places
+from leastnoise.mechanisms.rank.cells import Cells, Places
 from leastnoise.mechanisms.rank.refusals import LARGEST, read_bounds, unbounded
 
-__all__ = ["Grid", "Interval", "Lattice", "order_of", "read_grid", "read_interval"]
+__all__ = ["Grid", "Interval", "Lattice", "Listed", "read_grid", "read_interval"]
 
 _MOST_STEPS = 1 << 52  # a place is then exact as a double
 _DEFAULT_STEPS = 1 << 20
@@ -178,16 +178,35 @@ def read_interval(lower: NumberLike | None, upper: NumberLike | None, step: Numb
     return Interval(least, stride, int(steps))
 
 
-def order_of(values: NDArray[np.float64], lattice: Lattice) -> Order:
-    """Order statistics on the lattice, found by selection; only the ranks asked for are sorted.
+@dataclass(frozen=True, eq=False, repr=False)
+class Listed:
+    """Records as a list of doubles, found on the lattice by selection; only the ranks asked for are sorted.
 
     Moving a value to the lattice never changes the order, so it is done last, on what was selected.
     """
 
-    def order(low: int, high: int) -> Places:
-        if 2 * (high - low) > len(values):
-            return lattice.places(np.sort(values)[low - 1 : high])
-        selected = np.partition(values, (low - 1, high - 1))[low - 1 : high]
-        return lattice.places(np.sort(selected))
+    values: NDArray[np.float64]
+    lattice: Lattice
 
-    return order
+    @property
+    def records(self) -> int:
+        """How many there are."""
+        return len(self.values)
+
+    @property
+    def different(self) -> int:
+        """As many as there are, perhaps."""
+        return len(self.values)
+
+    def order(self, low: int, high: int) -> Places:
+        """The places of the records of these ranks and all between, counted from one."""
+        if high < low:
+            return np.empty(0, dtype=np.int64)
+        if 2 * (high - low) > len(self.values):
+            return self.lattice.places(np.sort(self.values)[low - 1 : high])
+        selected = np.partition(self.values, (low - 1, high - 1))[low - 1 : high]
+        return self.lattice.places(np.sort(selected))
+
+    def cells(self) -> Cells:
+        """Every place that has a record, and how many."""
+        return Cells.of(self.lattice.places(self.values))

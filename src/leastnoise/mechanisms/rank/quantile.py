@@ -23,9 +23,9 @@ from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, re
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.mechanisms.rank.certificates import certify, growing_databases
-from leastnoise.mechanisms.rank.lattice import Grid, Lattice, order_of, read_grid
+from leastnoise.mechanisms.rank.lattice import Grid, Lattice, Listed, read_grid
 from leastnoise.mechanisms.rank.rank_error import changes_quantile, expected_changes, least_expected_changes
-from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule, read_level
+from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule, Records, read_level
 from leastnoise.mechanisms.rank.records import read_records
 from leastnoise.mechanisms.rank.tally import Tally
 from leastnoise.model.certificate import Certificate
@@ -70,13 +70,7 @@ class LatticeQuantile(Mechanism):
     def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
         """A point of the lattice for the records in `answer`, or their `Tally`; by selection in linear time."""
         shape = shape_of(size)
-        if isinstance(answer, Tally):
-            tally = answer.checked(self.lattice.top, self.records)
-            places = self.law.draw(tally.order, tally.records, prod(shape), source)
-        else:
-            values = self._read(answer)
-            places = self.law.draw(order_of(values, self.lattice), len(values), prod(shape), source)
-        points = self.lattice.points(places)
+        points = self.lattice.points(self.law.draw(self._read(answer), prod(shape), source))
         return points[0].item() if size is None else points.reshape(shape)
 
     def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
@@ -84,9 +78,7 @@ class LatticeQuantile(Mechanism):
         place = self.lattice.find(output)
         if place is None:
             return Enclosure(Fraction(0), Fraction(0))
-        if isinstance(answer, Tally):
-            return self.law.pmf(place, answer.checked(self.lattice.top, self.records).places(), bits)
-        return self.law.pmf(place, np.sort(self.lattice.places(self._read(answer))), bits)
+        return self.law.pmf(place, self._read(answer).cells(), bits)
 
     def error(self) -> ErrorEstimate:
         """How many records would have to change for the answer to be right, at most, over all databases.
@@ -123,8 +115,10 @@ class LatticeQuantile(Mechanism):
         rows = [[law.pmf(r, np.sort(np.array(node, dtype=np.int64))) for r in range(top + 1)] for node in graph.nodes]
         return certify(self.name, graph, self.epsilon, rows)
 
-    def _read(self, answer: object) -> NDArray[np.float64]:
-        return read_records(answer, float(self.missing), self.records)
+    def _read(self, answer: object) -> Records:
+        if isinstance(answer, Tally):
+            return answer.checked(self.lattice.top, self.records).cells()
+        return Listed(read_records(answer, float(self.missing), self.records), self.lattice)
 
 
 @dataclass(frozen=True, init=False)

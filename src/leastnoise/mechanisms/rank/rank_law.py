@@ -12,21 +12,22 @@ that for other levels. Either way a neighbour's changes(r) differs by at most on
 
 Points with the same number of changes form two runs, one on each side, that end at order statistics. So the law is a
 choice among runs, weighed by their length, and then a uniform point of the run: it takes the order statistics near
-the quantile and nothing else.
+the quantile and nothing else. Any number of records is answered: where ranks times denominators could leave 64 bits
+they are Python's integers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from math import ceil
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadParameter, TooLarge
+from leastnoise.errors import BadParameter
 from leastnoise.exact.enclosures import Enclosure, enclose, ln_above
 from leastnoise.exact.numbers import Exact, LogSum, exact_exp
 from leastnoise.exact.parameters import NumberLike, read_rational
@@ -34,20 +35,31 @@ from leastnoise.exact.samplers.categorical_exp import categorical_exp, categoric
 from leastnoise.exact.samplers.core_first import categorical_exp_core_first
 from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.rank.cells import Cells, Places
 
-__all__ = ["Order", "Places", "RankLaw", "RankRule", "Runs", "order_within", "read_level"]
-
-Places = NDArray[np.int64]
-Order = Callable[[int, int], Places]  # the order statistics of two ranks and all between, counted from one
+__all__ = ["RankLaw", "RankRule", "Records", "Runs", "read_level"]
 
 _LARGEST_DENOMINATOR = 10**9
-_MOST_RECORDS = 10**9  # ranks times denominators stay within 64 bits
 _REST_EXPONENT = 45  # what lies beyond the reach has a share below e^-45 < 2^-64
+_NARROW = 1 << 62
 
 
-def order_within(places: Places) -> Order:
-    """The order statistics of places that are sorted already."""
-    return lambda low, high: places[low - 1 : high]
+class Records(Protocol):
+    """Private records, as their places on a lattice."""
+
+    @property
+    def records(self) -> int:
+        """How many there are."""
+
+    @property
+    def different(self) -> int:
+        """How many different places they have, at most."""
+
+    def order(self, low: int, high: int) -> Places:
+        """The order statistics of two ranks and all between, counted from one."""
+
+    def cells(self) -> Cells:
+        """Every place that has a record, and how many."""
 
 
 def read_level(level: NumberLike) -> Fraction:
@@ -88,8 +100,10 @@ class RankRule:
         [2, 0, 2]
         """
         top, bottom = self.level.numerator, self.level.denominator
+        below, above = (self._wide(ranks, records) for ranks in (below, above))
         excess = np.maximum(bottom * below - top * records, bottom * above - (bottom - top) * records)
-        return -(-np.maximum(excess, 0) // self.unit)
+        changes: Places = (-(-np.maximum(excess, 0) // self.unit)).astype(np.int64)
+        return changes
 
     def most_changes(self, records: int) -> int:
         """The largest number of changes that a point can need."""
@@ -102,22 +116,29 @@ class RankRule:
         A rank below one stands for the first lattice point, one above the number of records for the last.
         """
         top, bottom = self.level.numerator, self.level.denominator
-        low = records - ((bottom - top) * records + self.unit * changes) // bottom
-        high = (top * records + self.unit * changes) // bottom + 1
-        return low, high
+        moved = self.unit * self._wide(changes, records)
+        low = records - ((bottom - top) * records + moved) // bottom
+        high = (top * records + moved) // bottom + 1
+        return low.astype(np.int64), high.astype(np.int64)
+
+    def _wide(self, ranks: Places, records: int) -> NDArray[Any]:
+        """Numbers of records, ready to be multiplied by the denominator, twice."""
+        return ranks if 2 * self.level.denominator * max(records, 1) < _NARROW else ranks.astype(object)
 
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs of lattice points with the same number of changes: run 0 needs none, runs 2t − 1 and 2t need t."""
+    """Runs of lattice points with the same number of changes.
+
+    Attributes:
+        starts: The first place of each run.
+        lengths: How many places it has; none for some.
+        exponents: Minus the number of changes.
+    """
 
     starts: Places
     lengths: Places
-
-    @property
-    def exponents(self) -> Places:
-        """Minus the number of changes of each run."""
-        return -((np.arange(len(self.lengths)) + 1) // 2)
+    exponents: Places
 
     def run_of(self, place: int) -> int:
         """The run that a point lies in."""
@@ -138,46 +159,61 @@ class RankLaw:
         """Points that need more changes than this have a total share below 2^-64: (top + 1)·e^(−rate·(reach + 1))."""
         return ceil((ln_above(self.top + 1) + _REST_EXPONENT) / _rational_below(self.rate))
 
-    def runs(self, order: Order, records: int, changes: int) -> Runs:
-        """All runs of points that need at most so many changes."""
-        low, high = self.rule.ranks(np.arange(changes + 1), records)
-        first, last = max(int(low[-1]), 1), min(int(high[-1]), records)
-        statistics = np.concatenate([[0], order(first, last), [self.top]]) if records else np.array([0, self.top])
+    def near_runs(self, records: Records, changes: int) -> Runs:
+        """All runs of points that need at most so many changes: run 0 needs none, runs 2t − 1 and 2t need t."""
+        low, high = self.rule.ranks(np.arange(changes + 1), records.records)
+        first, last = max(int(low[-1]), 1), min(int(high[-1]), records.records)
+        statistics = np.concatenate([[0], records.order(first, last), [self.top]])
         bottoms = statistics[np.clip(low, first - 1, None) - (first - 1)]
         tops = statistics[np.clip(high, None, last + 1) - (first - 1)]
         starts, lengths = np.empty((2, 2 * changes + 1), dtype=np.int64)
         starts[0], lengths[0] = bottoms[0], tops[0] - bottoms[0] + 1
         starts[1::2], lengths[1::2] = tops[:-1] + 1, np.diff(tops)
         starts[2::2], lengths[2::2] = bottoms[1:], -np.diff(bottoms)
-        return Runs(starts, lengths)
+        return Runs(starts, lengths, -((np.arange(2 * changes + 1) + 1) // 2))
 
-    def draw(self, order: Order, records: int, count: int, source: Source | None) -> Places:
+    def all_runs(self, cells: Cells) -> Runs:
+        """A run for each place with records and for each gap between two: at most twice as many as places, and one."""
+        records, ends = cells.records, cells.sums
+        starts, lengths, below, above = np.empty((4, 2 * len(cells.places) + 1), dtype=np.int64)
+        starts[0], starts[2::2], starts[1::2] = 0, cells.places + 1, cells.places
+        lengths[::2], lengths[1::2] = np.append(cells.places, self.top + 1) - starts[::2], 1
+        below[0], below[2::2], below[1::2] = 0, ends, ends - cells.counts
+        above[::2], above[1::2] = records - below[::2], records - ends
+        return Runs(starts, lengths, -self.rule.changes(below, above, records))
+
+    def draw(self, records: Records, count: int, source: Source | None) -> Places:
         """`count` independent places."""
-        if records > _MOST_RECORDS:
-            raise TooLarge("there are more than 10^9 records", fix="take a sample of them")
-        most = self.rule.most_changes(records)
-        near = min(self.reach, most)
-        runs = self.runs(order, records, near)
-        if near == most:
+        near = min(self.reach, self.rule.most_changes(records.records))
+        everything = cache(lambda: self.all_runs(records.cells()))
+        if near >= min(records.different, self.rule.most_changes(records.records)):
+            runs = everything()
             chosen = categorical_exp(runs.exponents, runs.lengths, count, source, rate=self.rate)
         else:
-            everything = cache(lambda: self.runs(order, records, most))
-            core = len(runs.lengths)
+            runs, core = self.near_runs(records, near), 2 * near + 1
 
-            def rest() -> tuple[Places, Places]:
-                return everything().exponents[core:], everything().lengths[core:]
+            def rest() -> Runs:
+                far = everything().exponents < -near
+                return Runs(*(part[far] for part in _parts(everything())))
 
             chosen = categorical_exp_core_first(
-                runs.exponents, runs.lengths, rest, Fraction(1, 2**64), count, source, rate=self.rate
+                runs.exponents,
+                runs.lengths,
+                lambda: (rest().exponents, rest().lengths),
+                Fraction(1, 2**64),
+                count,
+                source,
+                rate=self.rate,
             )
             if (chosen >= core).any():
-                runs = everything()
+                far = rest()
+                runs = Runs(*(np.concatenate(pair) for pair in zip(_parts(runs), _parts(far), strict=True)))
         within: Places = uniform_integer(runs.lengths[chosen], source=source)
         return runs.starts[chosen] + within
 
-    def pmf(self, place: int, places: Places, bits: int = 64) -> Enclosure:
-        """P(place) for records at sorted places; exact where e^rate is rational."""
-        runs = self.runs(order_within(places), len(places), self.rule.most_changes(len(places)))
+    def pmf(self, place: int, places: Places | Cells, bits: int = 64) -> Enclosure:
+        """P(place) for records at these places; exact where e^rate is rational."""
+        runs = self.all_runs(places if isinstance(places, Cells) else Cells.of(places))
         run = runs.run_of(place)
         step = exact_exp(-self.rate)
         if step is None:
@@ -187,6 +223,10 @@ class RankLaw:
         weights = [step ** -int(exponent) for exponent in runs.exponents]
         total = sum(w * int(length) for w, length in zip(weights, runs.lengths, strict=True))
         return Enclosure(weights[run] / total, weights[run] / total)
+
+
+def _parts(runs: Runs) -> tuple[Places, Places, Places]:
+    return runs.starts, runs.lengths, runs.exponents
 
 
 def _rational_below(rate: Exact) -> Fraction:

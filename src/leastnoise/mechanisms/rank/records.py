@@ -47,7 +47,8 @@ def read_records(answer: object, missing: float, records: int | None = None) -> 
             f"there must be exactly {records} records, as was said in public",
             fix="leave out `records` if their number is private",
         )
-    values = array.astype(np.float64, copy=False)
+    with np.errstate(over="ignore"):  # a number too large for a double counts as infinite
+        values = array.astype(np.float64, copy=False)
     holes = np.isnan(values)
     return np.where(holes, missing, values) if holes.any() else values
 

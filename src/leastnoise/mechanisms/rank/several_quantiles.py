@@ -7,8 +7,8 @@ with the lower quantiles on the records below it and the upper ones on the rest.
 each of ⌈log₂(k + 1)⌉ rounds, so each gets an equal share of ε. A neighbour has one record more or less: then one part
 of each round has. A neighbour that exchanges a record is two such steps away, so each share is halved.
 
-Records that are equal to a split point would all go to one side. So every record first gets a random place among
-`jitter` finer ones; that is a map of single records and changes no privacy claim.
+Records that are equal to a split point would all go to one side. So every place first becomes `jitter` finer ones, to
+which its records are dealt out in turn. One record more or less is then still one record more or less.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
-from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.numeric.formulas import scaled
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
+from leastnoise.mechanisms.rank.cells import Cells
 from leastnoise.mechanisms.rank.certificates import certify, growing_databases
 from leastnoise.mechanisms.rank.lattice import Interval, read_interval
 from leastnoise.mechanisms.rank.rank_error import changes_quantile, expected_changes
-from leastnoise.mechanisms.rank.rank_law import Places, RankLaw, RankRule, order_within, read_level
+from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule, read_level
 from leastnoise.mechanisms.rank.records import read_records
 from leastnoise.mechanisms.rank.splitting import Splitting
 from leastnoise.mechanisms.rank.tally import Tally
@@ -48,6 +48,7 @@ __all__ = ["SeveralQuantiles"]
 _LARGEST_DENOMINATOR = 10**9
 _MOST_JITTER = 1 << 10
 _MOST_WAYS = 1 << 12
+_MOST_LEVELS = 1 << 12
 _METHODS = ("recursive", "separate")
 
 
@@ -64,7 +65,7 @@ class SeveralQuantiles(Mechanism):
         records: How many records there are, where that is public: then a neighbour exchanges one of them.
         missing: What NaN and None count as; `lower` if left out.
         method: "recursive" or "separate"; the one with the smaller error bound if left out.
-        jitter: How many finer places a record is spread over by the recursive method.
+        jitter: How many finer places the records of a place are dealt out to by the recursive method.
 
     Raises:
         UnboundedData: A bound is missing or infinite.
@@ -135,36 +136,43 @@ class SeveralQuantiles(Mechanism):
     def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
         """An array with one number per level, and with `size` an array of such rows."""
         shape = shape_of(size)
-        places = self._places(answer)
+        records = self._read(answer)
         rows = np.empty((prod(shape), len(self.levels)), dtype=np.int64)
         if self.method == "separate":
             for i, level in enumerate(self.levels):
-                rows[:, i] = self.separate_law(level).draw(order_within(places), len(places), len(rows), source)
+                rows[:, i] = self.separate_law(level).draw(records, len(rows), source)
         else:
+            finer = records.dealt_out(self.jitter)
             for row in rows:
-                row[:] = self.splitting.draw(self._jittered(places, source), source) // self.jitter
+                row[:] = self.splitting.draw(finer, source) // self.jitter
         return self.lattice.points(rows).reshape((*shape, len(self.levels)))
 
     def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
         """P(output | answer) for a tuple of numbers; exact where e^(epsilon/2) has rational roots for all shares.
 
         Raises:
-            TooLarge: The recursive law with jitter, which averages over all jittered databases, for too many of them.
+            TooLarge: The recursive law with jitter, which adds up over all finer places, for too many of them.
         """
         found = [self.lattice.find(number) for number in output] if isinstance(output, tuple) else []
         if len(found) != len(self.levels) or None in found:
             return Enclosure(Fraction(0), Fraction(0))
         targets = [place for place in found if place is not None]
-        places = self._places(answer)
+        if self.method == "recursive" and self.jitter ** len(self.levels) > _MOST_WAYS:
+            raise TooLarge(
+                "the law with jitter adds up over all finer places, which are too many",
+                fix="pass jitter=1 to see the law without it",
+            )
+        records = self._read(answer)
         if self.method == "separate":
             masses = [
-                self.separate_law(level).pmf(place, places, bits)
+                self.separate_law(level).pmf(place, records, bits)
                 for level, place in zip(self.levels, targets, strict=True)
             ]
             return Enclosure(
                 prod((p.lower for p in masses), start=Fraction(1)), prod((p.upper for p in masses), start=Fraction(1))
             )
-        return self._jittered_pmf(targets, places, bits)
+        finer = [range(place * self.jitter, (place + 1) * self.jitter) for place in targets]
+        return self.splitting.pmf(finer, records.dealt_out(self.jitter), bits)
 
     def error(self) -> ErrorEstimate:
         """The rank error of any one of the quantiles, in records, at most.
@@ -195,32 +203,11 @@ class SeveralQuantiles(Mechanism):
         rows = [[small.pmf(output, node) for output in outputs] for node in graph.nodes]
         return certify(self.name, graph, self.epsilon, rows)
 
-    def _places(self, answer: object) -> Places:
-        """The places of the records, sorted; from the records or their `Tally`."""
+    def _read(self, answer: object) -> Cells:
+        """The records by their places; from the records or their `Tally`."""
         if isinstance(answer, Tally):
-            return answer.checked(self.lattice.top, self.records).places()
-        return np.sort(self.lattice.places(read_records(answer, float(self.missing), self.records)))
-
-    def _jittered(self, places: Places, source: Source | None) -> Places:
-        if self.jitter == 1:
-            return places
-        return np.sort(places * self.jitter + uniform_integer(self.jitter, len(places), source))
-
-    def _jittered_pmf(self, targets: Sequence[int], places: Places, bits: int) -> Enclosure:
-        """The average over all jittered databases of the chance that each finer place falls into its target."""
-        ways = self.jitter ** len(places)
-        if ways > _MOST_WAYS:
-            raise TooLarge(
-                "the law with jitter averages over all jittered databases, which are too many",
-                fix="pass jitter=1 to see the law without it",
-            )
-        cells = [range(place * self.jitter, (place + 1) * self.jitter) for place in targets]
-        masses = [
-            self.splitting.pmf(cells, np.sort(places * self.jitter + np.array(offsets, dtype=np.int64)), bits)
-            for offsets in product(range(self.jitter), repeat=len(places))
-        ]
-        total = sum((p.lower for p in masses), start=Fraction(0)), sum((p.upper for p in masses), start=Fraction(0))
-        return Enclosure(total[0] / ways, total[1] / ways)
+            return answer.checked(self.lattice.top, self.records).cells()
+        return Cells.of(self.lattice.places(read_records(answer, float(self.missing), self.records)))
 
     def _separate_error(self) -> tuple[Enclosure, Fraction]:
         law = self.separate_law(self.levels[0])
@@ -239,6 +226,10 @@ class SeveralQuantiles(Mechanism):
 
 
 def _read_levels(levels: Sequence[NumberLike]) -> tuple[Fraction, ...]:
+    if not isinstance(levels, Sequence | np.ndarray) or isinstance(levels, str):
+        raise BadParameter("levels must be a list", given=type(levels).__name__, fix='pass ["1/4", "1/2", "3/4"]')
+    if len(levels) > _MOST_LEVELS:
+        raise TooLarge(f"there may be at most {_MOST_LEVELS} levels", given=len(levels), fix="pass fewer")
     read = tuple(read_level(level) for level in levels)
     if not read or any(low >= high for low, high in pairwise(read)):
         raise BadParameter("levels must increase, and be at least one", given=levels, fix='pass ["1/4", "1/2", "3/4"]')

@@ -32,7 +32,7 @@ from leastnoise.exact.samplers.laplace import truncated_geometric, truncated_geo
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.numeric.formulas import at_alpha, least_whole
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
-from leastnoise.mechanisms.rank.lattice import Interval, order_of, read_interval
+from leastnoise.mechanisms.rank.lattice import Interval, Listed, read_interval
 from leastnoise.mechanisms.rank.records import read_records
 from leastnoise.mechanisms.rank.smooth_sensitivity import LARGEST_WINDOW, smooth_bound
 from leastnoise.model.certificate import Certificate
@@ -182,7 +182,7 @@ class SmoothMedian(Mechanism):
         least = self._least_spread
         window = min(LARGEST_WINDOW, max(ceil(ln_above(top / least) / ln_below(growth)), 1))
         first, last = max(middle - window, 1), min(middle + window, self.records)
-        places = order_of(values, self.lattice)(first, last).astype(np.float64)
+        places = Listed(values, self.lattice).order(first, last).astype(np.float64)
         ends = [0.0] if first == 1 else [], [float(top)] if last == self.records else []
         below = np.concatenate([places[: middle - first + 1][::-1], ends[0]])
         above = np.concatenate([places[middle - first :], ends[1]])

@@ -7,6 +7,7 @@ quantile is sought in [z, z'], so the answers never decrease.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +17,8 @@ import numpy as np
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.rank.rank_law import Places, RankLaw, RankRule, order_within
+from leastnoise.mechanisms.rank.cells import Cells, Places
+from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule
 
 __all__ = ["Split", "Splitting"]
 
@@ -36,7 +38,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Splitting:
-    """The law of all quantiles together, given the places of the records, sorted.
+    """The law of all quantiles together, given the places of the records.
 
     Attributes:
         levels: Increasing.
@@ -60,9 +62,9 @@ class Splitting:
     def splits(self) -> list[Split]:
         """All splits, each after those that bound it."""
         borders = (*self.levels, Fraction(1), Fraction(0))  # the place −1 holds level zero
-        found, pending = [], [(-1, len(self.levels))]
+        found, pending = [], deque([(-1, len(self.levels))])
         while pending:
-            low, high = pending.pop(0)
+            low, high = pending.popleft()
             if high - low < 2:
                 continue
             middle = (low + high) // 2
@@ -82,35 +84,37 @@ class Splitting:
             errors[split.middle] = 1 + (1 - split.level) * errors[split.low] + split.level * errors[split.high]
         return max(errors.values())
 
-    def draw(self, places: Places, source: Source | None) -> Places:
+    def draw(self, records: Cells, source: Source | None) -> Places:
         """One place for each level."""
         found = {-1: 0, len(self.levels): self.top}
-        cuts = {-1: 0, len(self.levels): len(places)}
         for split in self.splits():
-            first, part = found[split.low], places[cuts[split.low] : cuts[split.high]]
-            drawn = self._law(split, found[split.high] - first).draw(order_within(part - first), len(part), 1, source)
+            first, last = found[split.low], found[split.high]
+            drawn = self._law(split, last - first).draw(self._part(records, split, first, last), 1, source)
             found[split.middle] = first + int(drawn[0])
-            cuts[split.middle] = cuts[split.low] + int(np.searchsorted(part, found[split.middle], side="left"))
         return np.array([found[i] for i in range(len(self.levels))], dtype=np.int64)
 
-    def pmf(self, cells: Sequence[range], places: Places, bits: int = 64) -> Enclosure:
-        """The probability that each level's place lies in its cell; exact where e^rate is rational."""
-        return self._mass(self.splits(), cells, {-1: 0, len(cells): self.top}, places, bits)
+    def pmf(self, targets: Sequence[range], records: Cells, bits: int = 64) -> Enclosure:
+        """The probability that each level's place is among its targets; exact where e^rate is rational."""
+        return self._mass(self.splits(), targets, {-1: 0, len(targets): self.top}, records, bits)
+
+    def _part(self, records: Cells, split: Split, first: int, last: int) -> Cells:
+        """The records between two split points, counted from the first; outermost parts have all that is beyond."""
+        low = first if split.low >= 0 else None
+        return records.between(low, last if split.high < len(self.levels) else None).moved(-first)
 
     def _mass(
-        self, splits: Sequence[Split], cells: Sequence[range], found: dict[int, int], places: Places, bits: int
+        self, splits: Sequence[Split], targets: Sequence[range], found: dict[int, int], records: Cells, bits: int
     ) -> Enclosure:
         if not splits:
             return Enclosure(Fraction(1), Fraction(1))
         split, *later = splits
         first, last = found[split.low], found[split.high]
-        inside = places >= first if split.low >= 0 else np.ones(len(places), dtype=np.bool_)
-        part = places[inside & ((places < last) | (split.high == len(cells)))]
+        part = self._part(records, split, first, last)
         lower = upper = Fraction(0)
-        for place in cells[split.middle]:
+        for place in targets[split.middle]:
             if first <= place <= last:
-                here = self._law(split, last - first).pmf(place - first, part - first, bits)
-                rest = self._mass(later, cells, {**found, split.middle: place}, places, bits)
+                here = self._law(split, last - first).pmf(place - first, part, bits)
+                rest = self._mass(later, targets, {**found, split.middle: place}, records, bits)
                 lower, upper = lower + here.lower * rest.lower, upper + here.upper * rest.upper
         return Enclosure(lower, upper)
 

@@ -6,49 +6,59 @@ A quantile mechanism sees a record only as its place on the lattice, so the coun
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from leastnoise.errors import BadParameter
-from leastnoise.mechanisms.rank.rank_law import Places
+from leastnoise.mechanisms.rank.cells import Cells, Places
 
 __all__ = ["Tally"]
+
+_LARGEST_SUM = 1 << 62
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class Tally:
     """So many records at each place, the lowest place first. It is private, like the records.
 
+    Public is that it is a flat list of whole numbers, and its length. Each count is clamped to [0, 2^62/length]: that
+    moves two counts no further apart, so neighbours stay neighbours, and no sum leaves 64 bits.
+
     >>> tally = Tally([2, 0, 1])
-    >>> tally.records, tally.places().tolist(), tally.order(2, 3).tolist()
-    (3, [0, 0, 2], [0, 2])
+    >>> tally.records, tally.cells().order(2, 3).tolist()
+    (3, [0, 2])
     """
 
     counts: Places
 
     def __init__(self, counts: Any) -> None:
         array = np.asarray(counts)
-        if array.ndim != 1 or array.dtype.kind not in "iu" or (array.size and int(array.min()) < 0):
+        whole = array.dtype.kind in "iu"
+        if array.ndim == 1 and not whole and not isinstance(counts, str):
+            listed = counts.tolist() if isinstance(counts, np.ndarray) else list(counts)
+            whole = all(isinstance(count, Integral) and not isinstance(count, bool) for count in listed)
+            array = np.array([int(count) for count in listed], dtype=object) if whole else array
+        if array.ndim != 1 or not whole:
             raise BadParameter(
-                "a tally is a flat list of whole numbers of at least zero",
-                given=f"shape {array.shape} of {array.dtype.kind!r}",
+                "a tally is a flat list of whole numbers",
+                given=f"{array.ndim} axes",
                 fix="count the records at each place of the lattice",
             )
-        object.__setattr__(self, "counts", array.astype(np.int64))
+        wide = array if array.dtype.itemsize == 8 else array.astype(np.int64)
+        most = _LARGEST_SUM // max(len(array), 1)
+        object.__setattr__(self, "counts", np.minimum(np.maximum(wide, 0), most).astype(np.int64))
 
     @property
     def records(self) -> int:
         """How many records there are."""
         return int(self.counts.sum())
 
-    def order(self, low: int, high: int) -> Places:
-        """The places of the records of these ranks and all between, counted from one."""
-        return np.searchsorted(np.cumsum(self.counts), np.arange(low, high + 1), side="left").astype(np.int64)
-
-    def places(self) -> Places:
-        """The place of every record, sorted."""
-        return np.repeat(np.arange(len(self.counts)), self.counts)
+    def cells(self) -> Cells:
+        """Every place that has a record, and how many."""
+        places = np.flatnonzero(self.counts)
+        return Cells(places, self.counts[places])
 
     def checked(self, top: int, records: int | None) -> Tally:
         """Itself, if it has a count for every place and as many records as are said to be there.

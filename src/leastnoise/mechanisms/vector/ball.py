@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import TooLarge
+from leastnoise.exact.arrays import largest_size
 from leastnoise.exact.balls import of_fraction
 from leastnoise.exact.enclosures import Enclosure, enclose, exp_above
-from leastnoise.exact.numbers import Exact
+from leastnoise.exact.numbers import Exact, double_of
 from leastnoise.exact.parameters import read_integer
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.numeric.formulas import at_alpha, least_whole
@@ -28,7 +29,8 @@ __all__ = ["Ball"]
 _FINENESS = 64  # of the rational slope of the envelope
 _LARGEST_SQUARE = 1 << 15  # of a radius out to which points are counted
 _MEAN_BITS = 40
-_LARGEST_RADIUS_SQUARED = 10**9  # squares of drawn coordinates then stay within 64 bits
+_LARGEST_RADIUS_SQUARED = 10**9
+_MOST_DIMENSIONS = 32  # in which a point takes about 5,000 proposals
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,12 @@ class Ball(Body):
     def __post_init__(self) -> None:
         """Read both numbers."""
         super().__post_init__()
+        if self.dimension > _MOST_DIMENSIONS:
+            raise TooLarge(
+                f"a ball of l2 is drawn in at most {_MOST_DIMENSIONS} dimensions: proposals would hardly ever be kept",
+                given=self.dimension,
+                fix="use CrossPolytope, Cube or CountingBody",
+            )
         radius = read_integer(self.radius_squared, "radius_squared", at_least=1, at_most=_LARGEST_RADIUS_SQUARED)
         object.__setattr__(self, "radius_squared", radius)
 
@@ -63,12 +71,21 @@ class Ball(Body):
 
     def steps(self, points: Points) -> NDArray[Any]:
         """⌈√(Σy_i²/radius²)⌉, in whole numbers."""
+        # √(Σy_i²) and (found + 2)·radius are at most this.
+        reach = (isqrt(self.dimension) + 1) * largest_size(points) + 3 * (isqrt(self.radius_squared) + 1)
+        if reach**2 >= 1 << 63:
+            exact: NDArray[Any] = np.frompyfunc(self._steps_to, 1, 1)((points.astype(object) ** 2).sum(axis=-1))
+            return exact
         squares = (points.astype(np.int64) ** 2).sum(axis=-1)
-        rough = np.sqrt(squares.astype(np.float64) / self.radius_squared).astype(np.int64)
+        rough = np.sqrt(squares / self.radius_squared).astype(np.int64)
         found: NDArray[Any] = np.maximum(rough - 1, 0)
         for _ in range(2):  # the double is right within one
             found = found + (found * found * self.radius_squared < squares)
         return found
+
+    def _steps_to(self, square: int) -> int:
+        """The least R with R²·radius_squared ≥ square."""
+        return isqrt((square - 1) // self.radius_squared) + 1 if square else 0
 
     def points_within(self, radius: int) -> int:
         """The number of whole vectors with Σy_i² ≤ R²·radius²."""
@@ -110,13 +127,14 @@ class Ball(Body):
         Beyond the last radius counted each term is at most q < 1 times the one before.
         """
         d, r = self.dimension, isqrt(self.radius_squared - 1) + 1
-        slope, power = float(rate), d + 1
+        slope, power = double_of(rate), d + 1
 
         def negligible(last: int) -> bool:
             growth = power * log((2 * (last + 2) * r + 1) / (2 * (last + 1) * r + 1))
             return slope * (last + 1) - power * log(2 * (last + 1) * r + 1) > bits * log(2) and growth < slope / 2
 
         last = least_whole(negligible, start=int(2 * power / slope))
+        self._table(self.dimension, last)  # refuse before anything is counted
         values = [value(radius) for radius in range(last + 1)]
         counted = at_alpha(
             rate, lambda a: (1 - a) * sum((n * a**k for k, n in enumerate(values)), start=0 * a), bits, power=last

@@ -16,19 +16,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from leastnoise.errors import NumberTooLarge, TooLarge
+from leastnoise.exact.arrays import largest_size
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import read_integer
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.samplers.negative_binomial import negative_binomial
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.formulas import at_alpha
-from leastnoise.mechanisms.vector.series import numerator, power_sum, ratio_of_power_sums
+from leastnoise.mechanisms.numeric.formulas import at_alpha, least_whole
+from leastnoise.mechanisms.vector.series import numerator, power_sum, ratio_of_power_sums, tail_sum
 
-__all__ = ["Body", "FramedBody", "Points", "RadialBody", "total_of"]
+__all__ = ["Body", "FramedBody", "Points", "PolynomialBody", "RadialBody", "total_of"]
 
 Points = NDArray[Any]  # one point per row, whole numbers
 _MOST = 10_000  # dimensions
+_MOST_RADIAL = 256  # of a body whose lattice points are counted
 
 
 def total_of(parts: Sequence[Enclosure]) -> Enclosure:
@@ -86,14 +89,31 @@ class Body(ABC):
         """A bound of Σ|y_i| on K."""
 
     def share_within(self, radius: int, rate: Exact) -> Fraction:
-        """A lower bound of P(steps(y) ≤ radius), close to it."""
+        """A lower bound of P(steps(y) ≤ radius), close to it, shell by shell."""
         counts = [self.points_within(r) for r in range(radius + 1)]
         shells = [after - before for before, after in pairwise([0, *counts])]
         inside = at_alpha(rate, lambda a: sum((n * a**r for r, n in enumerate(shells)), start=0 * a), power=radius)
         return inside.lower / self.total(rate).upper
 
+    def quantile(self, level: Fraction, rate: Exact) -> int:
+        """The least R with P(steps(y) ≤ R) ≥ level, or a little more."""
+        return least_whole(lambda radius: self.share_within(radius, rate) >= level)
 
-class FramedBody(Body):
+
+class PolynomialBody(Body):
+    """A polytope with whole corners: P(R) = #(R·K ∩ Z^d) is a polynomial in R of degree d (Ehrhart)."""
+
+    def share_within(self, radius: int, rate: Exact) -> Fraction:
+        """A lower bound of P(steps(y) ≤ radius), close to it, in closed form.
+
+        Σ_{r>R} (P(r) − P(r − 1))·α^r = α^(R+1)·((1 − α)·Σ_j P(R + 1 + j)·α^j − P(R)).
+        """
+        values = [self.points_within(radius + 1 + step) for step in range(self.dimension + 1)]
+        beyond = tail_sum(values, self.points_within(radius), radius + 1, rate)
+        return 1 - beyond.upper / self.total(rate).lower
+
+
+class FramedBody(PolynomialBody):
     """A polytope whose points may be taken as coordinates in any basis: the mean along any row is known."""
 
     @property
@@ -116,13 +136,23 @@ class FramedBody(Body):
         return total_of([self.mean_absolute_along(row, rate) for row in rows])
 
 
-class RadialBody(Body):
+class RadialBody(PolynomialBody):
     """A polytope with whole corners whose lattice points can be counted and drawn uniformly at each radius.
 
     e^(−rate·steps(y)) = (1 − α)·Σ_{R ≥ steps(y)} α^R with α = e^-rate. So draw a radius R, P(R) ∝ α^R·#(R·K ∩ Z^d), and
     then a uniform lattice point of R·K. By the h*-vector, R = I + N with independent N, the sum of d + 1 geometric
     numbers, and I in 0, …, d with P(I = i) ∝ h*_i·α^i. Nothing is rejected.
     """
+
+    def __post_init__(self) -> None:
+        """Refuse more dimensions than the h*-vector is computed for."""
+        super().__post_init__()
+        if self.dimension > _MOST_RADIAL:
+            raise TooLarge(
+                f"the lattice points of this body are counted in at most {_MOST_RADIAL} dimensions",
+                given=self.dimension,
+                fix="use CrossPolytope, or ask for fewer answers at once",
+            )
 
     @abstractmethod
     def absolute_within(self, radius: int) -> int:
@@ -137,6 +167,8 @@ class RadialBody(Body):
         weights = self._h_star
         first = categorical_exp([-i for i in range(len(weights))], weights, count, source, rate=rate)
         radii = first + negative_binomial(self.dimension + 1, rate, count, source)
+        if largest_size(radii) * (self.dimension + 1) >= 1 << 62:  # so that nothing computed from a radius can wrap
+            raise NumberTooLarge("a radius does not fit into 64 bits; nothing was wrapped", fix="use a larger epsilon")
         return self.draw_within(radii.astype(np.int64), source)
 
     def total(self, rate: Exact, bits: int = 64) -> Enclosure:

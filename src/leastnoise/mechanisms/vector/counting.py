@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from leastnoise.exact.arrays import wide_enough
 from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.vector.bodies import Points, RadialBody
@@ -44,7 +45,8 @@ class CountingBody(RadialBody):
 
     def steps(self, points: Points) -> NDArray[Any]:
         """The largest positive part plus the largest negative part."""
-        steps: NDArray[Any] = np.maximum(points.max(axis=-1), 0) + np.maximum(-points.min(axis=-1), 0)
+        wide = wide_enough(points, 2)
+        steps: NDArray[Any] = np.maximum(wide.max(axis=-1), 0) + np.maximum(-wide.min(axis=-1), 0)
         return steps
 
     def points_within(self, radius: int) -> int:
@@ -62,18 +64,29 @@ class CountingBody(RadialBody):
         return total
 
     def draw_within(self, radii: NDArray[np.int64], source: Source | None) -> Points:
-        """A uniform point of the union: propose a cube m and a point of it, keep it if no smaller m has that point.
+        """A uniform point of the union of cubes; those of cube m ≥ 1 that no smaller one has are those with max y = m.
 
-        For m ≥ 1 those are the points with max y = m. A proposal is kept with probability 1 − (R/(R+1))^(d+1).
+        Up to R = d propose any cube and any point of it, and keep it if it is one of those. Beyond propose cube 0 with
+        weight R + 1 and each pair of a cube m ≥ 1 and a coordinate that is to be m with weight 1; keep a point of which
+        k coordinates are m in one of k cases, for it is proposed in k ways. Either way more than half are kept.
         """
         out = np.empty((len(radii), self.dimension), dtype=np.int64)
         pending = np.arange(len(radii))
         while len(pending):
             wide = radii[pending]
-            cube: NDArray[np.int64] = uniform_integer(wide + 1, source=source)
             across = np.broadcast_to(wide[:, np.newaxis] + 1, (len(pending), self.dimension))
             depth: Points = uniform_integer(across, source=source)
-            kept = (cube == 0) | (depth.min(axis=1) == 0)
+            far = wide > self.dimension
+            cube = np.zeros(len(pending), dtype=np.int64)
+            kept = np.ones(len(pending), dtype=np.bool_)
+            cube[~far] = uniform_integer(wide[~far] + 1, source=source)
+            kept[~far] = (cube[~far] == 0) | (depth[~far].min(axis=1) == 0)
+            pair = uniform_integer(wide[far] * (self.dimension + 1) + 1, source=source) - (wide[far] + 1)
+            paired = np.flatnonzero(far)[pair >= 0]
+            below, place = np.divmod(pair[pair >= 0], self.dimension)
+            cube[paired] = below + 1
+            depth[paired, place] = 0
+            kept[paired] = uniform_integer((depth[paired] == 0).sum(axis=1), source=source) == 0
             out[pending[kept]] = cube[kept, np.newaxis] - depth[kept]
             pending = pending[~kept]
         return out

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from leastnoise.exact.arrays import wide_enough
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.samplers.geometric import geometric
 from leastnoise.exact.samplers.laplace import discrete_laplace
@@ -33,7 +34,7 @@ class Envelope:
 
     def draw(
         self, steps: Callable[[NDArray[Any]], NDArray[Any]], rate: Exact, count: int, source: Source | None
-    ) -> NDArray[np.int64]:
+    ) -> NDArray[Any]:
         """`count` independent points with P(y) ∝ e^(−rate·steps(y))."""
         found = [np.empty((0, self.dimension), dtype=np.int64)]
         missing, tried, kept = count, 0, 0
@@ -42,7 +43,8 @@ class Envelope:
             proposals = discrete_laplace(
                 rate=rate * self.part / self.whole, size=(batch, self.dimension), source=source
             )
-            excess = self.whole * steps(proposals) - self.part * np.abs(proposals).sum(axis=1)
+            distance, sums = steps(proposals), np.abs(wide_enough(proposals, self.dimension)).sum(axis=1)
+            excess = wide_enough(distance, self.whole) * self.whole - wide_enough(sums, self.part) * self.part
             accepted = geometric(rate / self.whole, batch, source) >= excess
             found.append(proposals[accepted])
             tried, kept = tried + batch, kept + int(accepted.sum())

@@ -3,6 +3,11 @@
 The law of the sum is computed in doubles. Every number in it is a sum of products of positive numbers, so relative
 errors add up and nothing cancels: each step of the recursion costs at most two roundings, and each power of e^-rate two
 more. What is cut off beyond a last value of each G_j is bounded in closed form.
+
+For n strides of 1 and n of −1 the sum is a difference of two negative binomial numbers, and its mean is their mean
+difference D_n = 2nα/(1 − α)²·₂F₁(n + 1, ½; 2; −4α/(1 − α)²) (Ramasubban, Biometrika 45, 1958). Gauss's relation between
+neighbouring n gives D_1 = 2α/(1 − α²) and D_(n+1) − D_n = (1 − w)(D_n − D_(n−1)) + w·D_n/2n, w = 4α/(1 + α)²: sums of
+positive numbers again.
 """
 
 from __future__ import annotations
@@ -15,10 +20,14 @@ from math import ceil
 import numpy as np
 
 from leastnoise.errors import TooLarge
+from leastnoise.exact.balls import Ball, above, below, evaluate
 from leastnoise.exact.enclosures import Enclosure, exp_above, exp_enclosure
-from leastnoise.exact.numbers import Exact
+from leastnoise.exact.numbers import Exact, ball_of, double_of
+from leastnoise.mechanisms.numeric.formulas import at_alpha
 
-__all__ = ["mean_absolute_sum"]
+__all__ = ["mean_absolute_difference", "mean_absolute_sum"]
+
+_BITS = 192  # each step loses less than one
 
 _TAIL_EXPONENT = 50  # a G_j is cut off where it has a chance of e^-50
 _LONGEST = 1 << 22
@@ -31,23 +40,73 @@ def mean_absolute_sum(offset: int, strides: Sequence[int], rate: Exact) -> Enclo
 
     >>> from leastnoise.exact import ln
     >>> mean_absolute_sum(0, (1,), ln(2))
-    Enclosure(≈ 1)
+    Enclosure(1)
     >>> mean_absolute_sum(0, (1, -1), ln(3))  # discrete Laplace noise: 2α/(1 − α²)
     Enclosure(≈ 0.75)
     """
-    return _mean(abs(offset), tuple(sorted(s if offset >= 0 else -s for s in strides if s)), rate)
+    signed = _signed(offset, strides)
+    if not signed or signed[0] > 0:  # no number is below zero
+        return at_alpha(rate, lambda a: abs(offset) + sum(signed) * a / (1 - a))
+    return _mean(abs(offset), signed, rate)
+
+
+def sum_size(offset: int, strides: Sequence[int], rate: Exact) -> int:
+    """How many numbers `mean_absolute_sum` computes."""
+    signed = _signed(offset, strides)
+    return len(signed) * sum(map(abs, signed)) * _last(rate) if signed and signed[0] < 0 else 1
+
+
+def _signed(offset: int, strides: Sequence[int]) -> tuple[int, ...]:
+    """The strides that are not zero, for an offset that is not below zero."""
+    return tuple(sorted(int(s) if offset >= 0 else -int(s) for s in strides if s))
+
+
+def _last(rate: Exact) -> int:
+    """Where a G_j is cut off."""
+    return ceil(_TAIL_EXPONENT / double_of(rate)) + 1
+
+
+def mean_absolute_difference(count: int, rate: Exact) -> Enclosure:
+    """E|Σ X_i| of so many independent discrete Laplace numbers, differences of two geometric ones each.
+
+    >>> from leastnoise.exact import ln
+    >>> mean_absolute_difference(1, ln(3)), mean_absolute_difference(2, ln(3))
+    (Enclosure(≈ 0.75), Enclosure(≈ 1.21875))
+    """
+    ball = _differences(1 << max(count - 1, 7).bit_length(), rate)[count - 1]
+    return Enclosure(below(ball), above(ball))
+
+
+@lru_cache(maxsize=16)
+def _differences(most: int, rate: Exact) -> list[Ball]:
+    """D_1, …, D_most."""
+    found = list[Ball]()
+
+    def last() -> Ball:
+        alpha = (-ball_of(rate)).exp()
+        weight = 4 * alpha / (1 + alpha) ** 2
+        rest = ((1 - alpha) / (1 + alpha)) ** 2
+        total = gain = 2 * alpha / (1 - alpha**2)
+        for n in range(1, most + 1):
+            found.append(total)
+            gain = rest * gain + weight * total / (2 * n)
+            total = total + gain
+        return total
+
+    evaluate(last, _BITS)
+    return found
 
 
 @lru_cache(maxsize=4096)
 def _mean(offset: int, strides: tuple[int, ...], rate: Exact) -> Enclosure:
     from scipy.signal import lfilter  # a second to import, and seldom needed
 
-    last = ceil(_TAIL_EXPONENT / float(rate)) + 1
+    last = _last(rate)
     span = sum(map(abs, strides)) * last
-    if span > _LONGEST:
+    if span + offset > _LONGEST:
         raise TooLarge(
             "the law of the noise along one row is too wide to be computed",
-            given=f"{span} values",
+            given=f"{span + offset} values",
             fix="use a larger epsilon",
         )
     alpha = exp_enclosure(-rate, 80)
@@ -57,11 +116,11 @@ def _mean(offset: int, strides: tuple[int, ...], rate: Exact) -> Enclosure:
     law = np.zeros(span + 1)
     law[-below] = 1.0
     for stride in strides:
+        # Every |stride|-th value is a sequence of its own: one column each, and the recursion runs down the columns.
         reach = abs(stride)
-        recursion = np.zeros(reach + 1)
-        recursion[0], recursion[-1] = 1.0, -decay
         source = law if stride > 0 else law[::-1]
-        spread = lfilter([1.0 - decay], recursion, source)
+        columns = np.concatenate([source, np.zeros(-len(source) % reach)]).reshape(-1, reach)
+        spread = lfilter([1.0 - decay], [1.0, -decay], columns, axis=0).ravel()[: span + 1]
         law = spread if stride > 0 else spread[::-1]
     values = np.abs(np.arange(span + 1) + (below + offset)).astype(np.float64)
     rough = Fraction(float(values @ law))

@@ -21,18 +21,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from leastnoise.errors import BadParameter, NumberTooLarge
-from leastnoise.exact.arrays import Size, shape_of
+from leastnoise.exact.arrays import Size, shape_of, wide_enough
 from leastnoise.exact.enclosures import Enclosure, exp_enclosure
 from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
+from leastnoise.exact.numbers import Exact, double_of
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.numeric.answers import add_noise, whole_vector
-from leastnoise.mechanisms.numeric.formulas import least_whole
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.mechanisms.vector.bodies import Body, FramedBody, total_of
-from leastnoise.mechanisms.vector.bounds import lattice_packing_bound
+from leastnoise.mechanisms.vector.bounds import changes_bound, lattice_packing_bound
 from leastnoise.mechanisms.vector.counting import CountingBody
+from leastnoise.mechanisms.vector.lattices import Column
 from leastnoise.mechanisms.vector.norms import CrossPolytope
 from leastnoise.model.certificate import Certificate, PrivacyCertificate
 from leastnoise.model.channel import Channel
@@ -43,7 +43,7 @@ from leastnoise.model.privacy import Privacy
 
 __all__ = ["KNorm"]
 
-_LEAST_RATE = Fraction(1, 10**6)  # coordinates then stay below 2^31 and their squares within 64 bits
+_LEAST_RATE = Fraction(1, 10**6)
 
 Basis = tuple[tuple[int, ...], ...]
 
@@ -58,6 +58,8 @@ class KNorm(Mechanism):
         sensitivity: The most steps that one record can change the answer by.
         basis: One row per answer: noise z becomes basis·z. For answers that live on another lattice than Z^d; left out,
             it is the identity.
+        changes: The changes of the answer that one record can make, one of each opposite pair, if they are fewer than
+            all whole vectors in K: then the lower bound in `why` is that of these changes.
 
     >>> KNorm("ln(3)", CountingBody(2)).pmf((4, 6), (5, 5)), KNorm("ln(3)", CountingBody(2)).error().expected
     (Enclosure(2/99), Enclosure(24/11))
@@ -68,6 +70,7 @@ class KNorm(Mechanism):
     body: Body
     sensitivity: int
     basis: Basis | None
+    changes: tuple[Column, ...] | None
 
     def __init__(
         self,
@@ -75,19 +78,21 @@ class KNorm(Mechanism):
         body: Body,
         sensitivity: NumberLike = 1,
         basis: Sequence[Sequence[int]] | None = None,
+        changes: Sequence[Column] | None = None,
     ) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_rate(epsilon, "epsilon"))
         object.__setattr__(self, "sensitivity", read_integer(sensitivity, "sensitivity", at_least=1))
         if not isinstance(body, Body):
             raise BadParameter("body must be a body", given=type(body).__name__, fix="pass for example CountingBody(3)")
         object.__setattr__(self, "body", body)
         object.__setattr__(self, "basis", None if basis is None else tuple(map(tuple, basis)))
+        object.__setattr__(self, "changes", None if changes is None else tuple(map(tuple, changes)))
         framed = "" if basis is None else ", in a basis"
         object.__setattr__(self, "name", f"{KNorm.name}, {body.name}{framed}")
         if self.rate < _LEAST_RATE:
             raise NumberTooLarge(
-                "epsilon/sensitivity must be at least 10^-6, or coordinates would not fit into 64 bits",
-                given=self.rate,
+                "epsilon/sensitivity must be at least 10^-6",
+                given=f"about {double_of(self.rate):.3g}",
                 fix="measure in a coarser unit",
             )
         if self.basis is not None:
@@ -113,10 +118,8 @@ class KNorm(Mechanism):
         true, shape = whole_vector(answer, self.dimension), shape_of(size)
         noise = self.body.draw(self.rate, prod(shape), source)
         if self.basis is not None:
-            longest = max(sum(map(abs, row)) for row in self.basis)
-            fits = longest * int(np.abs(noise).max(initial=0)) < 1 << 62
-            kind = np.int64 if fits else object
-            noise = noise.astype(kind) @ np.array(self.basis, dtype=kind).T
+            noise = wide_enough(noise, max(sum(map(abs, row)) for row in self.basis))
+            noise = noise @ np.array(self.basis, dtype=noise.dtype).T
         return add_noise(true, noise.reshape((*shape, self.dimension)))
 
     def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
@@ -125,7 +128,7 @@ class KNorm(Mechanism):
         place = self._coordinates([int(y) - int(x) for y, x in zip(drawn, true, strict=True)])
         if place is None:
             return Enclosure(Fraction(0), Fraction(0))
-        steps = int(self.body.steps(np.array([place], dtype=np.int64))[0])
+        steps = int(self.body.steps(np.array([place], dtype=object))[0])
         weight, total = exp_enclosure(-self.rate * steps, bits), self.body.total(self.rate, bits)
         return Enclosure(weight.lower / total.upper, weight.upper / total.lower)
 
@@ -144,16 +147,16 @@ class KNorm(Mechanism):
         """The expected ℓ₁ error, and a bound that it keeps at least 95 % of the time."""
         longest = self.body.largest_sum
         if self.basis is not None:
-            corners = np.array(_framed(self.body).corners, dtype=np.int64)
-            longest = int(np.abs(corners @ np.array(self.basis, dtype=np.int64).T).sum(axis=1).max())
-        steps = least_whole(lambda t: self.body.share_within(t, self.rate) >= LEVEL)
+            corners = np.array(_framed(self.body).corners, dtype=object)
+            longest = int(np.abs(corners @ np.array(self.basis, dtype=object).T).sum(axis=1).max())
+        steps = self.body.quantile(LEVEL, self.rate)
         return ErrorEstimate("l1", self.expected_error(), {LEVEL: Fraction(longest * steps)})
 
     def why(self) -> Reason:
         """Noise no wider in any direction than one record's change; what its corners force on every mechanism."""
         return Reason(
-            "each wrong answer gets the least weight that its distance in records allows; where one record can change "
-            "the answer by any corner of K, the number of lattice points in K forces an error on every mechanism",
+            "each wrong answer gets the least weight that its distance in steps allows; how many answers are within "
+            "reach of some records forces an error on every mechanism",
             "Hardt and Talwar, STOC 2010, Theorems 4.3 and 3.4; Tóthmérész 2013, Definition 2.4 and Theorem 4.1",
             self._lower_bound(),
         )
@@ -167,7 +170,7 @@ class KNorm(Mechanism):
         step = (
             _framed(self.body).corners[0] if isinstance(self.body, FramedBody) else (1,) + (0,) * (self.dimension - 1)
         )
-        steps = [int(s) for s in self.body.steps(np.array([[k * v for v in step] for k in range(4)], dtype=np.int64))]
+        steps = [int(s) for s in self.body.steps(np.array([[k * v for v in step] for k in range(4)], dtype=object))]
         total = self.body.total(self.rate)
         weights = [exp_enclosure(-self.rate * s) for s in steps]
         if not total.is_exact or not all(weight.is_exact for weight in weights):
@@ -181,7 +184,9 @@ class KNorm(Mechanism):
         return PrivacyCertificate(path(2), Privacy(self.epsilon), Channel(full, outputs=outputs))
 
     def _lower_bound(self) -> Enclosure | None:
-        """The packing bound, for bodies in which every lattice point is as many records away as it is steps."""
+        """The packing bound, where every lattice point is known to be as many records away as it is steps."""
+        if self.changes is not None:
+            return changes_bound(self.changes, self.epsilon)
         if self.sensitivity != 1 or not isinstance(self.body, CrossPolytope | CountingBody):
             return None
         return lattice_packing_bound(self.dimension, self.body.total(self.epsilon))

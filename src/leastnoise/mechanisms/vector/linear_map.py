@@ -14,14 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadParameter, TooLarge
+from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge
 from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
 from leastnoise.mechanisms.choosing import Plan, plan_for
+from leastnoise.mechanisms.numeric.geometric import Geometric
 from leastnoise.mechanisms.numeric.vector_laplace import VectorLaplace
 from leastnoise.mechanisms.vector.ball import Ball
 from leastnoise.mechanisms.vector.bodies import Body
+from leastnoise.mechanisms.vector.bounds import MOST_COLUMNS
 from leastnoise.mechanisms.vector.counting import CountingBody
 from leastnoise.mechanisms.vector.knorm import KNorm
 from leastnoise.mechanisms.vector.lattices import Column, coordinates, distinct_columns, lattice_basis
@@ -32,7 +35,7 @@ from leastnoise.model.mechanism import Mechanism
 __all__ = ["LinearMapProblem", "for_linear_map"]
 
 _LARGEST_BALL = 20  # dimensions in which a ball is drawn quickly
-_MOST_COLUMNS = {2: 500, 3: 200, 4: 60, 5: 40, 6: 24, 7: 16, 8: 13}  # for which the hull is found in seconds, by rank
+_LARGEST_SQUARE = 10**9  # of the length of a column that is put into a ball
 
 
 def for_linear_map(matrix: Sequence[Sequence[NumberLike]] | NDArray[Any], epsilon: NumberLike) -> Plan:
@@ -55,7 +58,7 @@ def for_linear_map(matrix: Sequence[Sequence[NumberLike]] | NDArray[Any], epsilo
     >>> prefix_sums.best.release([12, 40, 41]).shape
     (3,)
     """
-    return plan_for(LinearMapProblem(matrix, epsilon))
+    return plan_for(_CellsToo(matrix, epsilon))
 
 
 @dataclass(frozen=True, init=False)
@@ -71,7 +74,7 @@ class LinearMapProblem:
     epsilon: Exact
 
     def __init__(self, matrix: Sequence[Sequence[NumberLike]] | NDArray[Any], epsilon: NumberLike) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_rate(epsilon, "epsilon"))
         object.__setattr__(self, "matrix", _read_matrix(matrix))
         if not distinct_columns(self.matrix):
             raise BadParameter("matrix must have an entry that is not zero", fix="ask for something that depends on x")
@@ -84,27 +87,46 @@ class LinearMapProblem:
             try:
                 mechanism = make()
                 mechanism.expected_error()
-            except TooLarge:
+            except (TooLarge, NumberTooLarge):
                 continue
             yield mechanism
 
     def expected_loss(self, mechanism: Mechanism) -> Enclosure:
-        """The expected sum of absolute errors."""
-        return mechanism.expected_error() if isinstance(mechanism, KNorm) else mechanism.error().expected
+        """The expected sum of absolute errors, or a bound of it."""
+        if isinstance(mechanism, KNorm):
+            return mechanism.expected_error()
+        expected = mechanism.error()
+        most = expected.expected.upper
+        return expected.expected if expected.attained else Enclosure(most, most)
 
     def _makers(self, columns: Sequence[Column]) -> Iterator[Callable[[], KNorm]]:
         dimension, longest = len(columns[0]), max(sum(entry * entry for entry in column) for column in columns)
         if dimension > 1:
-            yield partial(_with_body, Cube(dimension), columns, self.epsilon)
-            yield partial(_with_body, CountingBody(dimension), columns, self.epsilon)
-            if dimension <= _LARGEST_BALL:
-                yield partial(_with_body, Ball(dimension, longest), columns, self.epsilon)
+            yield lambda: _with_body(Cube(dimension), columns, self.epsilon)
+            yield lambda: _with_body(CountingBody(dimension), columns, self.epsilon)
+            if dimension <= _LARGEST_BALL and longest <= _LARGEST_SQUARE:
+                yield lambda: _with_body(Ball(dimension, longest), columns, self.epsilon)
         yield partial(_with_columns, columns, self.epsilon)
+
+
+class _CellsToo(LinearMapProblem):
+    """Noise on the cells of the histogram is a candidate as well."""
+
+    def candidates(self) -> Iterator[Mechanism]:
+        """Those of the answers, and F·(x + Z); for independent columns that is among them already."""
+        # The histogram mechanisms are made of those for vectors.
+        from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise
+
+        yield from super().candidates()
+        columns = distinct_columns(self.matrix)
+        if RationalMatrix(columns).rank() < len(columns):
+            noise = Geometric(self.epsilon)
+            yield MappedNoise(tuple(zip(*columns, strict=True)), noise, noise.privacy)
 
 
 def _with_body(body: Body, columns: Sequence[Column], epsilon: Exact) -> KNorm:
     """The body, with as many steps as the furthest column takes."""
-    return KNorm(epsilon, body, int(body.steps(np.array(columns, dtype=np.int64)).max()))
+    return KNorm(epsilon, body, int(body.steps(np.array(columns, dtype=object)).max()), changes=columns)
 
 
 def _with_columns(columns: Sequence[Column], epsilon: Exact) -> KNorm:
@@ -112,13 +134,13 @@ def _with_columns(columns: Sequence[Column], epsilon: Exact) -> KNorm:
     basis = lattice_basis(columns)
     rank, rows = len(basis), list(zip(*basis, strict=True))
     if rank == len(columns):
-        return KNorm(epsilon, CrossPolytope(rank), 1, rows)
-    if rank > 1 and len(columns) > _MOST_COLUMNS.get(rank, 0):
+        return KNorm(epsilon, CrossPolytope(rank), 1, rows, columns)
+    if rank > 1 and len(columns) > MOST_COLUMNS.get(rank, 0):
         raise TooLarge(
             f"the hull of {len(columns)} columns in {rank} dimensions takes too long to find",
             fix="ask for fewer answers at once",
         )
-    return KNorm(epsilon, Polytope(tuple(coordinates(columns, basis))), 1, rows)
+    return KNorm(epsilon, Polytope(tuple(coordinates(columns, basis))), 1, rows, columns)
 
 
 def _read_matrix(matrix: Sequence[Sequence[NumberLike]] | NDArray[Any]) -> tuple[tuple[int, ...], ...]:

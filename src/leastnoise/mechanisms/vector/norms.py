@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from leastnoise.exact.arrays import wide_enough
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.samplers.laplace import discrete_laplace
 from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.formulas import at_alpha
+from leastnoise.mechanisms.numeric.formulas import at_alpha, scaled
+from leastnoise.mechanisms.numeric.l1_error import l1_quantile
 from leastnoise.mechanisms.vector.bodies import FramedBody, Points, RadialBody
-from leastnoise.mechanisms.vector.geometric_sums import mean_absolute_sum
+from leastnoise.mechanisms.vector.geometric_sums import mean_absolute_difference, mean_absolute_sum
 
 __all__ = ["CrossPolytope", "Cube"]
 
@@ -46,7 +48,7 @@ class CrossPolytope(FramedBody):
 
     def steps(self, points: Points) -> NDArray[Any]:
         """Σ|y_i|."""
-        steps: NDArray[Any] = np.abs(points).sum(axis=-1)
+        steps: NDArray[Any] = np.abs(wide_enough(points, self.dimension)).sum(axis=-1)
         return steps
 
     def points_within(self, radius: int) -> int:
@@ -57,6 +59,15 @@ class CrossPolytope(FramedBody):
         """Independent coordinates."""
         drawn: Points = discrete_laplace(rate=rate, size=(count, self.dimension), source=source)
         return drawn
+
+    @property
+    def largest_sum(self) -> int:
+        """One, at a corner."""
+        return 1
+
+    def quantile(self, level: Fraction, rate: Exact) -> int:
+        """That of Σ|y_i| for independent discrete Laplace numbers."""
+        return l1_quantile(rate, self.dimension, level)
 
     def total(self, rate: Exact, bits: int = 64) -> Enclosure:
         """((1 + α)/(1 − α))^d."""
@@ -71,6 +82,8 @@ class CrossPolytope(FramedBody):
         live = [entry for entry in row if entry]
         if len(live) == 1:
             return at_alpha(rate, lambda a: 2 * abs(live[0]) * a / (1 - a * a))
+        if len(set(map(abs, live))) == 1:
+            return scaled(mean_absolute_difference(len(live), rate), abs(live[0]))
         return mean_absolute_sum(0, [*live, *(-entry for entry in live)], rate)
 
     @property
@@ -102,7 +115,7 @@ class Cube(RadialBody):
 
     def steps(self, points: Points) -> NDArray[Any]:
         """The largest |y_i|."""
-        steps: NDArray[Any] = np.abs(points).max(axis=-1)
+        steps: NDArray[Any] = np.abs(wide_enough(points, 1)).max(axis=-1)
         return steps
 
     def points_within(self, radius: int) -> int:
@@ -116,7 +129,7 @@ class Cube(RadialBody):
         return total
 
     def draw_within(self, radii: NDArray[np.int64], source: Source | None) -> Points:
-        """Independent coordinates, uniform on −R..R."""
+        """Independent coordinates, uniform on −R..R; 2R + 1 is at most 2^63."""
         wide = np.broadcast_to(radii[:, np.newaxis], (len(radii), self.dimension))
         drawn: Points = uniform_integer(2 * wide + 1, source=source)
         return drawn - wide

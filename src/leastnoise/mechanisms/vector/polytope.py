@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge
+from leastnoise.exact.arrays import largest_size, wide_enough
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.numbers import Exact
@@ -35,14 +36,15 @@ from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.numeric.formulas import at_alpha
 from leastnoise.mechanisms.vector.bodies import FramedBody, Points
-from leastnoise.mechanisms.vector.geometric_sums import mean_absolute_sum
+from leastnoise.mechanisms.vector.geometric_sums import mean_absolute_sum, sum_size
 from leastnoise.mechanisms.vector.hulls import Boundary, Simplex, boundary, determinant
 from leastnoise.mechanisms.vector.lattices import Column
 
 __all__ = ["Polytope"]
 
-_MOST_CELLS = 1 << 17
+_MOST_CELLS = 1 << 14
 _LARGEST_ENTRY = 1 << 16
+_MOST_WORK = 1 << 26  # numbers that are computed for an error along one row
 _BASES = (1_000_003, 998_244_353, 2**89 - 1)  # the direction ξ is (1, base, base², …), for the first that serves
 
 
@@ -65,9 +67,16 @@ class Polytope(FramedBody):
     def __post_init__(self) -> None:
         """Read the columns; the dimension is their length."""
         columns = tuple(
-            tuple(read_integer(entry, f"columns[{i}]", at_least=-_LARGEST_ENTRY, at_most=_LARGEST_ENTRY) for entry in c)
-            for i, c in enumerate(self.columns)
+            tuple(read_integer(entry, f"columns[{i}][{j}]") for j, entry in enumerate(column))
+            for i, column in enumerate(self.columns)
         )
+        largest = max((abs(entry) for column in columns for entry in column), default=0)
+        if largest > _LARGEST_ENTRY:
+            raise TooLarge(
+                f"the columns of a body must have entries of at most {_LARGEST_ENTRY}",
+                given=largest,
+                fix="measure in a coarser unit, or use the body of a plain norm",
+            )
         lengths = {len(column) for column in columns}
         if len(lengths) != 1 or RationalMatrix(columns).rank() != max(lengths) or not max(lengths):
             raise BadParameter(
@@ -90,8 +99,9 @@ class Polytope(FramedBody):
 
     def steps(self, points: Points) -> NDArray[Any]:
         """The largest |a·y| over all faces, divided by their common height and rounded up."""
-        faces = np.array(self._boundary.faces, dtype=points.dtype)
-        heights: NDArray[Any] = np.abs(points @ faces.T).max(axis=-1)
+        faces = np.array(self._boundary.faces, dtype=object)
+        wide = wide_enough(points, self.dimension * max(largest_size(faces), 1), self._boundary.scale)
+        heights: NDArray[Any] = np.abs(wide @ faces.astype(wide.dtype).T).max(axis=-1)
         return -(-heights // self._boundary.scale)
 
     def points_within(self, radius: int) -> int:
@@ -106,7 +116,8 @@ class Polytope(FramedBody):
         starts = np.cumsum([0, *weights[:-1]])
         cells = starts[levels] + uniform_integer(np.array(weights)[levels], source=source)
         corners, offsets = self._cells.corners[self._cells.simplex[cells]], self._cells.offsets[cells]
-        along = geometric(rate, (count, self.dimension), source)
+        growth = self.dimension * largest_size(self._cells.corners)
+        along = wide_enough(geometric(rate, (count, self.dimension), source), growth, largest_size(offsets))
         drawn: Points = offsets + (along[:, :, np.newaxis] * corners).sum(axis=1)
         return drawn
 
@@ -119,11 +130,34 @@ class Polytope(FramedBody):
 
         return at_alpha(rate, formula, bits, power=2 * self.dimension)
 
+    def sum_over_corners(self, rate: Exact) -> Enclosure:
+        """Σ e^(−rate·steps(y)) over the y that are sums of steps(y) corners of one simplex.
+
+        In each cone those are the y with whole λ: one cell, whose f are 0 or 1. The sum is at most `total`, and it is
+        `total` if every simplex has the volume 1/d!.
+        """
+        counts = Counter(self._cells.levels[self._cells.at_corner].tolist())
+        levels = sorted(counts.items())
+
+        def formula(alpha: Any) -> Any:
+            return sum((many * alpha**i for i, many in levels), start=0 * alpha) / (1 - alpha) ** self.dimension
+
+        return at_alpha(rate, formula, power=2 * self.dimension)
+
     def mean_absolute_along(self, row: Sequence[int], rate: Exact) -> Enclosure:
         """The mean over all cells of E|row·p + Σ_j (row·v_j)·n_j|, cells that look alike along the row counted once."""
-        cells, along = self._cells, np.array(row, dtype=np.int64)
+        cells = self._cells
+        reach = max(largest_size(cells.corners), largest_size(cells.offsets))
+        along = wide_enough(np.array(row, dtype=object), self.dimension * reach)
         strides, offsets = np.sort(cells.corners @ along, axis=1), cells.offsets @ along
         alike = Counter(zip(cells.levels.tolist(), offsets.tolist(), map(tuple, strides[cells.simplex]), strict=True))
+        work = sum(sum_size(offset, pattern, rate) for _, offset, pattern in alike)
+        if work > _MOST_WORK:
+            raise TooLarge(
+                "the law of the noise along one row is too wide to be computed",
+                given=f"{work} values",
+                fix="use a larger epsilon or smaller entries",
+            )
         lower = upper = Fraction(0)
         normaliser = self.total(rate)
         for (level, offset, pattern), times in alike.items():
@@ -163,6 +197,7 @@ class _Cells:
     simplex: NDArray[np.int64]
     offsets: NDArray[np.int64]
     levels: NDArray[np.int64]
+    at_corner: NDArray[np.bool_]  # whether all f_j are 0 or 1
 
 
 def _cells_of(simplices: Sequence[Simplex]) -> _Cells:
@@ -178,14 +213,15 @@ def _cells_of(simplices: Sequence[Simplex]) -> _Cells:
     found.sort()
     return _Cells(
         corners=np.array(simplices, dtype=np.int64),
-        simplex=np.array([place for _, place, _ in found], dtype=np.int64),
-        offsets=np.array([offset for _, _, offset in found], dtype=np.int64),
-        levels=np.array([level for level, _, _ in found], dtype=np.int64),
+        simplex=np.array([place for _, place, _, _ in found], dtype=np.int64),
+        offsets=np.array([offset for _, _, offset, _ in found], dtype=np.int64),
+        levels=np.array([level for level, _, _, _ in found], dtype=np.int64),
+        at_corner=np.array([whole for _, _, _, whole in found], dtype=np.bool_),
     )
 
 
-def _cells_towards(simplices: Sequence[Simplex], base: int) -> list[tuple[int, int, Column]] | None:
-    """Level, simplex and p of every cell, for one direction ξ; None if that lies on a border."""
+def _cells_towards(simplices: Sequence[Simplex], base: int) -> list[tuple[int, int, Column, bool]] | None:
+    """Level, simplex and p of every cell, and whether its f are whole; None if the direction ξ lies on a border."""
     found = []
     for place, simplex in enumerate(simplices):
         rows = list(zip(*simplex, strict=True))
@@ -194,7 +230,8 @@ def _cells_towards(simplices: Sequence[Simplex], base: int) -> list[tuple[int, i
             return None
         for rests in points:
             offset = tuple(int(sum(f * v for f, v in zip(rests, row, strict=True))) for row in rows)
-            found.append((ceil(sum(rests)), place, offset))
+            whole = all(f.denominator == 1 for f in rests)
+            found.append((ceil(sum(rests)), place, offset, whole))
     return found
 
 

@@ -16,7 +16,7 @@ from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.mechanisms.numeric.formulas import at_alpha
 
-__all__ = ["numerator", "power_sum", "ratio_of_power_sums"]
+__all__ = ["numerator", "power_sum", "ratio_of_power_sums", "tail_sum"]
 
 Number = int | Fraction
 
@@ -42,6 +42,17 @@ def power_sum(values: Sequence[Number], rate: Exact, bits: int = 64) -> Enclosur
     """
     sums = _formula(values)
     return at_alpha(rate, lambda a: (1 - a) * sums(a), bits, power=len(values))
+
+
+def tail_sum(values: Sequence[int], before: int, start: int, rate: Exact, bits: int = 64) -> Enclosure:
+    """α^start·((1 − α)·Σ_j P(j)·α^j − before) for the polynomial with these values at 0, 1, …, m.
+
+    >>> from leastnoise.exact import ln
+    >>> tail_sum([5, 7], 3, 2, ln(2))  # 2/4 + 2/8 + …
+    Enclosure(1)
+    """
+    sums = _formula(values)
+    return at_alpha(rate, lambda a: a**start * ((1 - a) * sums(a) - before), bits, power=start + len(values))
 
 
 def ratio_of_power_sums(top: Sequence[Number], bottom: Sequence[Number], rate: Exact, bits: int = 64) -> Enclosure:

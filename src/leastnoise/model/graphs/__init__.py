@@ -6,16 +6,16 @@
 """
 
 from leastnoise.model.graphs.base import DatasetGraph
-from leastnoise.model.graphs.boxes import grid, hamming, hypercube
 from leastnoise.model.graphs.explicit import from_edges, from_networkx
+from leastnoise.model.graphs.grids import grid, hamming, hypercube
 from leastnoise.model.graphs.histograms import histograms
 from leastnoise.model.graphs.infinite import integers, naturals
 from leastnoise.model.graphs.layers import LayerDegrees
 from leastnoise.model.graphs.metric import from_distance
 from leastnoise.model.graphs.morphism import Morphism
-from leastnoise.model.graphs.numbered import complete, cycle, path
-from leastnoise.model.graphs.partitions import sorted_histograms
+from leastnoise.model.graphs.path_cycle_complete import complete, cycle, path
 from leastnoise.model.graphs.reading import parse_graph
+from leastnoise.model.graphs.sorted_histograms import sorted_histograms
 
 __all__ = [
     "DatasetGraph",

@@ -21,7 +21,7 @@ from leastnoise.errors import UnknownLabel
 from leastnoise.model.graphs import symmetry
 from leastnoise.model.graphs.aliases import IntArray, Length
 from leastnoise.model.graphs.layers import LayerDegrees, layer_degrees_from, layers_from
-from leastnoise.model.graphs.memory import require_memory
+from leastnoise.model.graphs.memory_limit import require_memory
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -1,6 +1,8 @@
 """Families known by formula: nothing is listed before it is asked for.
 
 Every node is a point with whole coordinates and the distance is a sum over coordinates, divided by a constant.
+
+Counting by generating functions: the coefficients of a polynomial as a list.
 """
 
 from __future__ import annotations
@@ -14,10 +16,11 @@ import numpy as np
 
 from leastnoise.model.graphs.aliases import IntArray, Point
 from leastnoise.model.graphs.base import DatasetGraph
-from leastnoise.model.graphs.memory import require_memory
+from leastnoise.model.graphs.memory_limit import require_memory
 from leastnoise.model.graphs.sequences import LazyTuples, as_tuple
 
-__all__ = ["ClosedForm", "TupleGraph"]
+__all__ = ["ClosedForm", "TupleGraph", "plus", "times_run"]
+
 
 _BLOCK = 1 << 16  # entries of a distance matrix that are computed together
 _FEW = 1000  # nodes: so many are searched for the one closest to a wrong label
@@ -172,3 +175,27 @@ class TupleGraph(ClosedForm):
 
     def _points(self) -> IntArray:
         return self.nodes.array()
+
+
+def times_run(coefficients: list[int], width: int) -> list[int]:
+    """The coefficients multiplied by 1 + u + … + u^(width − 1), in linear time.
+
+    >>> times_run([1, 2], 3)
+    [1, 3, 3, 2]
+    """
+    found, running = [], 0
+    for k in range(len(coefficients) + width - 1):
+        running += coefficients[k] if k < len(coefficients) else 0
+        running -= coefficients[k - width] if k >= width else 0
+        found.append(running)
+    return found
+
+
+def plus(one: list[int], other: list[int]) -> list[int]:
+    """The sum of two polynomials.
+
+    >>> plus([1, 2, 3], [10])
+    [11, 2, 3]
+    """
+    shorter, longer = sorted((one, other), key=len)
+    return [a + b for a, b in zip(shorter, longer, strict=False)] + longer[len(shorter) :]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from leastnoise.errors import NotAMorphism, UnknownLabel
 from leastnoise.model.graphs.aliases import Length
 from leastnoise.model.graphs.base import DatasetGraph
-from leastnoise.model.graphs.memory import require_memory
+from leastnoise.model.graphs.memory_limit import require_memory
 
 if TYPE_CHECKING:
     from leastnoise.model.channel import Channel

@@ -10,13 +10,13 @@ from typing import Any, TypeAlias, TypeVar
 
 from leastnoise.errors import BadGraph, UnknownLabel
 from leastnoise.model.graphs.base import DatasetGraph
-from leastnoise.model.graphs.boxes import grid, hamming, hypercube
 from leastnoise.model.graphs.explicit import read_edges
+from leastnoise.model.graphs.grids import grid, hamming, hypercube
 from leastnoise.model.graphs.histograms import histograms
 from leastnoise.model.graphs.infinite import integers, naturals
 from leastnoise.model.graphs.metric import read_metric
-from leastnoise.model.graphs.numbered import complete, cycle, path
-from leastnoise.model.graphs.partitions import sorted_histograms
+from leastnoise.model.graphs.path_cycle_complete import complete, cycle, path
+from leastnoise.model.graphs.sorted_histograms import sorted_histograms
 
 __all__ = ["graph_from_dict", "parse_graph"]
 

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.balls import of_fraction
+from leastnoise.exact.enclosures import Enclosure, enclose
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
@@ -46,12 +47,19 @@ __all__ = ["KMedian"]
 Progress = Callable[[str, int], None]
 
 _MOST_PATHS = 20_000
+_MOST_STEPS = 10**5
+_MOST_WORK = 10**12  # distances
+_LARGEST_COST = 1 << 61
+_ROUNDING = Fraction(65, 64)  # distances are rounded by half a step, and by less than a hundredth before that
 _NEVER = Enclosure(Fraction(0), Fraction(0))
 
 
 @dataclass(frozen=True, init=False)
 class KMedian(Mechanism):
     """k facilities with small total distance to the demand. The answer is the demand: places, or a count for each.
+
+    Demand outside the public points does not count, and a place's demand counts up to `most` points, which is public
+    (see `read_demand`): no demand is refused. `cost_bound` and `error` are stated for demands within that.
 
     Args:
         epsilon: The privacy of one release.
@@ -61,7 +69,7 @@ class KMedian(Mechanism):
         metric: a function from two arrays of places to the block of distances between them, for
         count: so many points.
         delta: Where it is above zero, the choices are composed as concentrated ones, and each may take more of epsilon.
-        steps: How many swaps, T; 3k if left out.
+        steps: How many swaps, T; 3k if left out. All swaps together look at T·n² distances, at most 10^12.
         diameter: Larger distances count as this one; the largest if left out.
         resolution: How many steps the diameter has; distances are rounded to the nearest.
 
@@ -99,6 +107,8 @@ class KMedian(Mechanism):
         object.__setattr__(self, "metric", public)
         object.__setattr__(self, "k", read_integer(k, "k", at_least=1, at_most=public.count - 1))
         swaps = 3 * self.k if steps is None else read_integer(steps, "steps", at_least=1)
+        if swaps > min(_MOST_STEPS, _MOST_WORK // public.count**2):
+            raise TooLarge("so many steps would take too long", given=swaps, fix="pass fewer steps, or join points")
         object.__setattr__(self, "steps", swaps)
 
     @cached_property
@@ -127,7 +137,7 @@ class KMedian(Mechanism):
 
         `progress(what, times)` is called before every swap. An exception raised in it ends the draw; nothing is kept.
         """
-        counts, shape = read_demand(answer, self.metric.count), shape_of(size)
+        counts, shape = self._read(answer), shape_of(size)
         drawn = [self._search(counts, source or system_source, progress) for _ in range(prod(shape))]
         return drawn[0] if size is None else np.array(drawn, dtype=np.int64).reshape((*shape, self.k))
 
@@ -141,12 +151,12 @@ class KMedian(Mechanism):
         Raises:
             TooLarge: There are too many paths.
         """
-        paths = (self.k * (self.metric.count - self.k)) ** self.steps
+        paths = (self.k * (self.metric.count - self.k)) ** min(self.steps, _MOST_PATHS.bit_length())
         if paths > _MOST_PATHS:
             raise TooLarge(
                 f"the law is only written down for at most {_MOST_PATHS} ways to swap", given=paths, fix="draw instead"
             )
-        return search_law(self.metric, read_demand(answer, self.metric.count), self.start, self.steps, self.rate, bits)
+        return search_law(self.metric, self._read(answer), self.start, self.steps, self.rate, bits)
 
     def pmf(self, output: Hashable, answer: DemandLike, bits: int = 64) -> Enclosure:
         """P(output | demand), for a few points and steps."""
@@ -155,7 +165,12 @@ class KMedian(Mechanism):
     def cost_of(self, facilities: Facilities, answer: DemandLike) -> Fraction:
         """The total (rounded) distance to the demand. This is private: for whoever holds the demand."""
         places = np.array(facilities, dtype=np.int64)
-        return cost_of(self.metric, read_demand(answer, self.metric.count), places) * self.step
+        return cost_of(self.metric, self._read(answer), places) * self.step
+
+    @property
+    def most(self) -> int:
+        """How many demand points a place has at most; more count as so many. No cost then leaves 64 bits."""
+        return _LARGEST_COST // (self.metric.resolution * self.metric.count)
 
     @property
     def step(self) -> Fraction:
@@ -178,14 +193,30 @@ class KMedian(Mechanism):
         """The expected cost, at most: 5·least + (1 − 1/k)^T·demand·Δ + noise, and what rounding may add.
 
         Tóthmérész 2013, Proposition 2.6, with Theorem 2.3 (Arya et al. 2004), as an expectation with its constants.
+
+        Raises:
+            BadParameter: The distances are not known to be a metric, which the theorem needs.
         """
         least = read_rational(least_cost, "least_cost", at_least=0)
         people = read_integer(demand_points, "demand_points", at_least=0)
-        remaining = Fraction(self.k - 1, self.k) ** self.steps * people * Fraction(self.metric.diameter)
-        return 5 * least + remaining + self.error().expected.upper + (self.k + 1) * people * self.step
+        if not self.metric.is_metric:
+            raise BadParameter(
+                "the distances are not known to be a metric, so no bound of the cost is known",
+                given=f"{self.metric.count} points",
+                fix="pass points in space, or a symmetric table of at most 1024 points that obeys the triangle",
+            )
+        share = enclose(lambda: of_fraction(Fraction(self.k - 1, self.k)) ** self.steps).upper
+        remaining = share * people * Fraction(self.metric.diameter)
+        return 5 * least + remaining + self.error().expected.upper + (self.k + 1) * people * self.step * _ROUNDING
 
     def why(self) -> Reason:
-        """Local search within a factor five; the packing bound of the metric."""
+        """Local search within a factor five, and the packing bound, where the distances are a metric."""
+        if not self.metric.is_metric:
+            return Reason(
+                "the exponential mechanism finds nearly the best swap; one-sided scores cost half of what the thesis "
+                "counts. The distances are not known to be a metric, so neither a factor nor a bound is stated",
+                "Tóthmérész 2013, Algorithm 4; Gupta et al., SODA 2010; docs/theory/k_median.md",
+            )
         least = least_extra_cost(self.metric, self.k, self.epsilon)
         return Reason(
             "some swap brings the cost nearer to five times the least by a factor 1 − 1/k (Arya et al. 2004), and the "
@@ -213,6 +244,9 @@ class KMedian(Mechanism):
         outputs = [(place,) for place in range(3)]
         rows = [[law.get(output, _NEVER).lower for output in outputs] for law in laws]
         return PrivacyCertificate(databases, Privacy(small.epsilon), Channel(rows, databases.nodes, outputs))
+
+    def _read(self, answer: DemandLike) -> NDArray[np.int64]:
+        return read_demand(answer, self.metric.count, self.most)
 
     def _search(self, counts: NDArray[np.int64], source: Source, progress: Progress | None) -> Facilities:
         seen, costs = [self.start], [cost_of(self.metric, counts, np.array(self.start))]

@@ -34,12 +34,10 @@ _MOST_COPIES = 4096
 def farthest_first(metric: PublicMetric, count: int) -> tuple[NDArray[np.int64], list[int]]:
     """The first `count` points of the traversal from point 0, and how far each is from those before it, in steps."""
     chosen, apart = [0], [metric.resolution]
-    distance = metric.columns(np.array([0]))[:, 0]
+    distance = metric.columns(np.array([0]))[:, 0].astype(np.int64)
     while len(chosen) < count:
-        distance[chosen] = 0
+        distance[chosen[-1]] = -1  # below every distance, so that no point is chosen twice
         place = int(distance.argmax())
-        if place in chosen:  # all that is left lies on points that were chosen
-            place = next(i for i in range(metric.count) if i not in set(chosen))
         chosen.append(place)
         apart.append(int(distance[place]))
         distance = np.minimum(distance, metric.columns(np.array([place]))[:, 0])

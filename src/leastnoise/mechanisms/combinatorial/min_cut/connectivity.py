@@ -4,7 +4,8 @@ Scan the nodes one by one, always the one with the largest total weight towards 
 scanned and v is not yet, and u and v share an edge, then no cut between u and v weighs less than what v has towards the
 scanned nodes, u among them (Nagamochi and Ibaraki, SIAM J. Discrete Math. 5, 1992, Lemma 3.1). One ordering takes
 O(n²) on a matrix and certifies many pairs at once; pairs whose every cut is too heavy to matter become one node.
-Weights are integers, so nothing is rounded.
+Weights are integers, so nothing is rounded. The entries of a matrix add up to less than `LARGEST_SUM`, so that no sum
+here leaves 64 bits: mechanisms see to it by clamping each weight to a public bound.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Matrix", "contract", "kernel", "lighter_cut", "minimum_cut", "scan_order"]
+__all__ = ["LARGEST_SUM", "Matrix", "contract", "kernel", "lighter_cut", "minimum_cut", "scan_order"]
 
 Matrix = NDArray[np.int64]
 
+LARGEST_SUM = 1 << 61
 _SCANNED = -(1 << 62)  # far below zero, whatever is added to it afterwards
 
 

@@ -28,6 +28,8 @@ from leastnoise.mechanisms.combinatorial.min_cut.connectivity import Matrix
 __all__ = ["Contractions", "acceptance", "class_levels", "class_of"]
 
 _LARGEST = 10**300
+_PER_FACTOR, _BESIDE = 6, 16  # roundings of a factor E/(E − W) and of all else, with room to spare
+_OF_EXPONENT = 4
 
 
 def class_of(weight: int, least_cut: int, nodes: int) -> int:
@@ -79,7 +81,8 @@ def acceptance(
 ) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ScaledBounds]:
     """The chance of accepting a cut: between two doubles, and exactly.
 
-    A quotient of two exact doubles and a product carry a rounding each, the exponent and e^x what `exp_bounds` allows.
+    A total, its difference from the weight, their quotient and the product carry a rounding each; the exponent carries
+    three, and e^x what `exp_bounds` allows.
     """
     cuts = 2 ** (size - 1) - 1
     low, high = np.zeros(1), np.ones(1)
@@ -87,8 +90,8 @@ def acceptance(
     with np.errstate(over="ignore"):
         factor = float(np.prod(totals / (totals - weight))) * float(min(cuts, _LARGEST))
     if factor < _LARGEST and gap >= 0:
-        doubt = (2 * len(totals) + 16) * UNIT
-        least, most = exp_bounds(np.array([-gap * (1 + 4 * UNIT)]), np.array([-gap * (1 - 4 * UNIT)]))
+        doubt, spread = (_PER_FACTOR * len(totals) + _BESIDE) * UNIT, _OF_EXPONENT * UNIT
+        least, most = exp_bounds(np.array([-gap * (1 + spread)]), np.array([-gap * (1 - spread)]))
         low, high = least * (factor * (1 - doubt)), np.minimum(most * (factor * (1 + doubt)), 1.0)
 
     def chance() -> Ball:
@@ -100,7 +103,7 @@ def acceptance(
 
 
 class Contractions:
-    """Trials on one graph, whose weights sum to less than 2^53 so that doubles hold them exactly.
+    """Trials on one graph.
 
     Args:
         matrix: The weights.
@@ -111,8 +114,8 @@ class Contractions:
 
     def __init__(self, matrix: Matrix, least_cut: int, least_weight: int, rate: Exact) -> None:
         self._matrix, self._least_cut, self._least_weight, self._rate = matrix, least_cut, least_weight, rate
-        self._tails, self._heads = np.triu_indices(len(matrix), 1)
-        self._sums = np.cumsum(matrix[self._tails, self._heads])
+        self._pairs = np.stack(np.triu_indices(len(matrix), 1))
+        self._total = int(matrix.sum()) // 2
 
     def trial(self, size: int, level: int, source: Source) -> NDArray[np.bool_] | None:
         """A cut of class `size` as a truth value for each node, False for node 0; or None if it was rejected."""
@@ -132,24 +135,28 @@ class Contractions:
     def _contract(self, size: int, source: Source) -> tuple[list[list[int]], list[tuple[int, int, int]]]:
         """Contract edges drawn by weight until `size` nodes are left: their members, and the merges in order.
 
-        Edges inside a node are drawn as well and skipped. A merge is the first member of the first part and the sizes
-        of both, which are next to each other when the members of all parts are written down.
+        Edges are drawn in rounds, from those between two parts at the beginning of the round. An edge that has come to
+        lie inside a part is skipped, which changes no chance of the others. The first edge of a round never is, so
+        there are less rounds than nodes, whatever the weights are. A merge is the first member of the first part and
+        the sizes of both, which are next to each other when the members of all parts are written down.
         """
         count = len(self._matrix)
         parts: dict[int, list[int]] = {node: [node] for node in range(count)}
-        home = list(range(count))
+        home = np.arange(count)
         merges = []
+        pairs = self._pairs
         while len(parts) > size:
-            drawn = np.searchsorted(self._sums, uniform_integer(int(self._sums[-1]), count, source), side="right")
-            for tail, head in zip(self._tails[drawn].tolist(), self._heads[drawn].tolist(), strict=True):
-                one, other = home[tail], home[head]
+            pairs = pairs[:, home[pairs[0]] != home[pairs[1]]]
+            sums = np.cumsum(self._matrix[pairs[0], pairs[1]])
+            drawn = np.searchsorted(sums, uniform_integer(int(sums[-1]), len(parts), source), side="right")
+            for tail, head in pairs[:, drawn].T.tolist():
+                one, other = int(home[tail]), int(home[head])
                 if one == other or len(parts) == size:
                     continue
                 if len(parts[one]) < len(parts[other]):
                     one, other = other, one
                 merges.append((parts[one][0], len(parts[one]), len(parts[other])))
-                for node in parts[other]:
-                    home[node] = one
+                home[parts[other]] = one
                 parts[one] += parts.pop(other)
         return list(parts.values()), merges
 
@@ -165,4 +172,4 @@ class Contractions:
         start = place[first]
         middle, end = start + width, start + width + more
         lost = sums[middle, end] - sums[start, end] - sums[middle, middle] + sums[start, middle]
-        return int(self._sums[-1]) - np.concatenate([[0], np.cumsum(lost)[:-1]])
+        return self._total - np.concatenate([[0], np.cumsum(lost)[:-1]])

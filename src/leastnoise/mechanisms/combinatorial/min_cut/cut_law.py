@@ -63,7 +63,7 @@ class CutLaw:
     """The law on the cuts of one graph, ready to be drawn from.
 
     Args:
-        matrix: Symmetric integers that sum to less than 2^53, zeros on the diagonal.
+        matrix: Symmetric integers that sum to less than `LARGEST_SUM`, zeros on the diagonal.
         rate: Above zero.
         limit: The weight up to which cuts are listed; found by itself if left out.
         least_cut: The weight of the minimum cut, where it is known.

@@ -1,8 +1,9 @@
 """What private cuts have in common: public nodes, private edges, and a set of nodes for an answer.
 
-The answer of a database is the graph, in any form that `graph_input` reads. Neighbours differ in one edge, which is
-there or not; or, with weights, in the weight of one pair, by at most the stated sensitivity. A cut is released as the
-frozen set of the nodes that are not on the first node's side.
+The answer of a database is the graph, in any form that `graph_input` reads; which facts about it are public is said
+there. Neighbours differ in one edge, which is there or not; or, with weights, in the weight of one pair, by at most the
+stated sensitivity. Every graph is answered: a pair that weighs more than a public bound counts as that. A cut is
+released as the frozen set of the nodes that are not on the first node's side.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadParameter, TooLarge
+from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
@@ -26,16 +27,18 @@ from leastnoise.exact.parameters import NumberLike, read_rational
 from leastnoise.exact.samplers.chances import at_chances
 from leastnoise.exact.samplers.scores import Scores
 from leastnoise.exact.sources import Source, require_secure, system_source
+from leastnoise.mechanisms.combinatorial.bounds import min_cut_bound
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, read_graph, read_nodes
 from leastnoise.mechanisms.combinatorial.min_cut.connectivity import Matrix
 from leastnoise.mechanisms.combinatorial.min_cut.cut_law import Progress, all_cut_weights
+from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.model.certificate import PrivacyCertificate
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import hamming
-from leastnoise.model.mechanism import Mechanism
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism
 from leastnoise.model.privacy import Privacy
 
-__all__ = ["Cut", "CutMechanism", "EdgeWeights", "exponential_chances", "read_cut_nodes"]
+__all__ = ["Cut", "CutMechanism", "EdgeWeights", "exponential_chances", "read_cut_nodes", "read_weights"]
 
 Cut = frozenset[Hashable]
 
@@ -49,29 +52,40 @@ class EdgeWeights:
 
     Args:
         sensitivity: The most by which the weight of one pair of nodes differs between neighbours.
-        step: Weights count as the nearest multiple of this, halves up. The sensitivity is rounded up to a multiple, and
-            then holds for the rounded weights as well.
+        step: Weights count as the nearest multiple of this, halves up. Rounded weights of neighbours differ by at most
+            the sensitivity rounded up to a multiple. Errors include the rounding, so a small step is the better one.
         name: The edge attribute that holds the weight; for a matrix or a list its entries or third column.
+        largest: A pair that weighs more counts as this. Public; if left out, the largest weight for which sums of all
+            weights fit into 64 bits. Errors are stated for graphs without heavier pairs.
 
-    >>> EdgeWeights(sensitivity="1/3", step="1/4").sensitivity
-    Fraction(1, 2)
+    >>> EdgeWeights(sensitivity="1/3", step="1/4").steps
+    2
     """
 
     sensitivity: Fraction
     step: Fraction
     name: str
+    largest: Fraction | None
 
-    def __init__(self, sensitivity: NumberLike = 1, step: NumberLike = 1, name: str = "weight") -> None:
-        unit = read_rational(step, "step", above=0)
-        most = read_rational(sensitivity, "sensitivity", above=0)
-        object.__setattr__(self, "step", unit)
-        object.__setattr__(self, "sensitivity", -(-most // unit) * unit)
+    def __init__(
+        self,
+        sensitivity: NumberLike = 1,
+        step: NumberLike = 1,
+        name: str = "weight",
+        largest: NumberLike | None = None,
+    ) -> None:
+        object.__setattr__(self, "step", read_rational(step, "step", above=0))
+        object.__setattr__(self, "sensitivity", read_rational(sensitivity, "sensitivity", above=0))
+        if not isinstance(name, str) or not name:
+            raise BadParameter("name must be the name of an edge attribute", given=type(name).__name__, fix='"weight"')
         object.__setattr__(self, "name", name)
+        most = None if largest is None else read_rational(largest, "largest", at_least=self.sensitivity)
+        object.__setattr__(self, "largest", most)
 
     @property
     def steps(self) -> int:
-        """The sensitivity in steps."""
-        return int(self.sensitivity / self.step)
+        """The sensitivity in steps, rounded up."""
+        return int(-(-self.sensitivity // self.step))
 
 
 class CutMechanism(Mechanism):
@@ -90,6 +104,11 @@ class CutMechanism(Mechanism):
         """P(cut) for cut 1, 2, … of `all_cut_weights`."""
 
     @property
+    @abstractmethod
+    def room(self) -> int:
+        """How many steps a pair may weigh so that no sum leaves 64 bits."""
+
+    @property
     def sensitivity(self) -> int:
         """How many steps one neighbour can move the weight of a cut."""
         return 1 if self.weights is None else self.weights.steps
@@ -99,10 +118,49 @@ class CutMechanism(Mechanism):
         """The unit of the weights."""
         return Fraction(1) if self.weights is None else self.weights.step
 
+    @property
+    def most(self) -> int:
+        """How many steps a pair weighs at most; what weighs more counts as this."""
+        if self.weights is None:
+            return 1
+        largest = self.weights.largest
+        return self.room if largest is None else int(-(-largest // self.step))
+
+    def require_room(self) -> None:
+        """Refuse public numbers with which some graph could not be answered.
+
+        Raises:
+            NumberTooLarge: A sum of weights could leave 64 bits.
+        """
+        if self.room < max(self.sensitivity, 1 if self.weights is None or self.weights.largest is None else self.most):
+            raise NumberTooLarge(
+                "sums of weights could leave 64 bits",
+                given=f"{len(self.nodes)} nodes, epsilon {self.epsilon}",
+                fix="choose a larger epsilon or step, a smaller largest weight, or a lower resolution",
+            )
+
     def matrix(self, answer: GraphLike) -> Matrix:
         """The weights of all pairs of nodes, in steps."""
         name = None if self.weights is None else self.weights.name
-        return read_graph(answer, self.nodes, weight=name, step=self.step).matrix()
+        return read_graph(answer, self.nodes, weight=name, step=self.step, largest=self.most).matrix()
+
+    def extra_weight(self, expected: Fraction, quantile: Fraction) -> ErrorEstimate:
+        """What bounds of the extra weight, in steps, say about the weights that were read.
+
+        Let C be drawn, M minimal, and w a weight. W(C) − W(M) adds w over the pairs that C cuts and M does not, and
+        takes it away for those that M cuts and C does not. Together these pairs are a cut again, so there are at most
+        ⌊n²/4⌋ of them, and each was rounded by half a step at most. Nor is a cut of as many pairs heavier than all.
+        """
+        pairs = len(self.nodes) ** 2 // 4
+        rounding = 0 if self.weights is None else Fraction(pairs, 2)
+        bound, far = (min(extra + rounding, Fraction(pairs * self.most)) * self.step for extra in (expected, quantile))
+        return ErrorEstimate("extra weight", Enclosure(bound, bound), {LEVEL: far}, attained=False)
+
+    def least_extra_weight(self) -> Enclosure:
+        """The packing bound for graphs whose edges weigh as much as one neighbour can add; before any rounding."""
+        least = min_cut_bound(len(self.nodes), self.epsilon)
+        unit = Fraction(1) if self.weights is None else self.weights.sensitivity
+        return Enclosure(least.lower * unit, least.upper * unit)
 
     def draw(
         self, answer: GraphLike, size: Size = None, source: Source | None = None, progress: Progress | None = None
@@ -185,6 +243,13 @@ def read_cut_nodes(nodes: Nodes, most: int, fix: str) -> Sequence[Hashable]:
     if len(public) > most:
         raise TooLarge(f"nodes must be at most {most} here", given=len(public), fix=fix)
     return public
+
+
+def read_weights(weights: EdgeWeights | None) -> EdgeWeights | None:
+    """How weighted edges are read, or None for edges without weights."""
+    if weights is not None and not isinstance(weights, EdgeWeights):
+        raise BadParameter("weights must be EdgeWeights", given=type(weights).__name__, fix="pass EdgeWeights()")
+    return weights
 
 
 def _side(cut: int, count: int) -> NDArray[np.bool_]:

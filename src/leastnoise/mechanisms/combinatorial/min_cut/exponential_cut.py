@@ -19,15 +19,15 @@ from leastnoise.exact.parameters import NumberLike, read_exact
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.choice.regret import exponential_quantile, exponential_regret
-from leastnoise.mechanisms.combinatorial.bounds import min_cut_bound
 from leastnoise.mechanisms.combinatorial.graph_input import Nodes
-from leastnoise.mechanisms.combinatorial.min_cut.connectivity import Matrix
+from leastnoise.mechanisms.combinatorial.min_cut.connectivity import LARGEST_SUM, Matrix
 from leastnoise.mechanisms.combinatorial.min_cut.cut_law import Progress, all_cut_weights
 from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import (
     CutMechanism,
     EdgeWeights,
     exponential_chances,
     read_cut_nodes,
+    read_weights,
 )
 from leastnoise.mechanisms.combinatorial.min_cut.utility import all_cuts
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
@@ -64,7 +64,13 @@ class ExponentialCut(CutMechanism):
     def __init__(self, epsilon: NumberLike, nodes: Nodes, weights: EdgeWeights | None = None) -> None:
         object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
         object.__setattr__(self, "nodes", read_cut_nodes(nodes, MOST_NODES, "use RaisedCut"))
-        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "weights", read_weights(weights))
+        self.require_room()
+
+    @property
+    def room(self) -> int:
+        """How many steps a pair may weigh so that no sum leaves 64 bits."""
+        return LARGEST_SUM // len(self.nodes) ** 2
 
     @property
     def rate(self) -> Exact:
@@ -93,24 +99,20 @@ class ExponentialCut(CutMechanism):
         return exponential_chances(matrix, self.rate, bits)
 
     def error(self) -> ErrorEstimate:
-        """How much heavier than the minimum cut: at most W(M/e)·Δ/ε, for M other cuts, expected."""
+        """How much heavier than the minimum cut, at most: W(M/e)·Δ/ε for M other cuts, expected, plus the rounding.
+
+        It holds for all graphs in which no pair weighs more than `largest`.
+        """
         odds, rate = all_cuts(len(self.nodes)), self.rate
-        expected = exponential_regret(odds, rate)
-        return ErrorEstimate(
-            "extra weight",
-            Enclosure(expected.lower * self.step, expected.upper * self.step),
-            {LEVEL: exponential_quantile(odds, rate, LEVEL) * self.step},
-            attained=False,
-        )
+        return self.extra_weight(exponential_regret(odds, rate).upper, exponential_quantile(odds, rate, LEVEL))
 
     def why(self) -> Reason:
         """One-sided scores cost ε and not 2ε; the packing bound of Theorem 4.2, sharpened."""
-        least, unit = min_cut_bound(len(self.nodes), self.epsilon), self.sensitivity * self.step
         return Reason(
             "an edge moves the weights of all cuts the same way, so that the exponential mechanism with the whole of "
             "epsilon is private; it is sampled exactly",
             "Tóthmérész 2013, Algorithm 1 and Theorem 4.2; Gupta et al., SODA 2010; docs/theory/min_cut.md",
-            Enclosure(least.lower * unit, least.upper * unit),
+            self.least_extra_weight(),
         )
 
     def certificate(self) -> PrivacyCertificate:

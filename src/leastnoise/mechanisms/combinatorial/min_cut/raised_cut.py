@@ -26,7 +26,6 @@ from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.samplers.chances import at_chances
 from leastnoise.exact.samplers.scores import Scores
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.combinatorial.bounds import min_cut_bound
 from leastnoise.mechanisms.combinatorial.graph_input import Nodes
 from leastnoise.mechanisms.combinatorial.min_cut.connectivity import Matrix
 from leastnoise.mechanisms.combinatorial.min_cut.cut_law import CutLaw, Progress
@@ -35,6 +34,7 @@ from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import (
     EdgeWeights,
     exponential_chances,
     read_cut_nodes,
+    read_weights,
 )
 from leastnoise.mechanisms.combinatorial.min_cut.raising import Raising
 from leastnoise.mechanisms.combinatorial.min_cut.utility import RaisedUtility
@@ -91,7 +91,7 @@ class RaisedCut(CutMechanism):
         object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
         object.__setattr__(self, "nodes", read_cut_nodes(nodes, _MOST_NODES, "join nodes to public groups first"))
         object.__setattr__(self, "delta", read_rational(delta, "delta", at_least=0, below=1))
-        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "weights", read_weights(weights))
         object.__setattr__(self, "raising_share", read_rational(raising_share, "raising_share", above=0, below=1))
         count = len(self.nodes)
         fine = (
@@ -101,6 +101,12 @@ class RaisedCut(CutMechanism):
         )
         goal = self._good_target() if target is None else read_integer(target, "target", at_least=1)
         object.__setattr__(self, "raising", Raising(count, goal, fine))
+        self.require_room()
+
+    @property
+    def room(self) -> int:
+        """How many steps a pair may weigh so that no sum leaves 64 bits."""
+        return self.raising.room
 
     @property
     def first_epsilon(self) -> Exact:
@@ -154,19 +160,16 @@ class RaisedCut(CutMechanism):
         return [Enclosure(max(least - eta, Fraction(0)), min(most + eta, Fraction(1))) for least, most in pairs]
 
     def error(self) -> ErrorEstimate:
-        """How much heavier than the minimum cut, at most, over all graphs."""
-        expected, level = self._utility.expected(), self._utility.quantile(LEVEL)
-        bound = expected.upper * self.step
-        return ErrorEstimate("extra weight", Enclosure(bound, bound), {LEVEL: level * self.step}, attained=False)
+        """How much heavier than the minimum cut, at most, over all graphs without a pair heavier than `largest`."""
+        return self.extra_weight(self._utility.expected().upper, self._utility.quantile(LEVEL))
 
     def why(self) -> Reason:
         """A raised graph has few light cuts, so that the error is O(ln n/ε) and not O(n/ε)."""
-        least, unit = min_cut_bound(len(self.nodes), self.epsilon), self.sensitivity * self.step
         return Reason(
             "a graph with a large minimum cut has few cuts that are nearly as light (Karger), so that raising it first "
             "brings the extra weight from O(n/epsilon) to O(ln n/epsilon); the law is sampled exactly",
             "Tóthmérész 2013, Propositions 2.1 and 2.2, Theorem 4.2; Gupta et al., SODA 2010; docs/theory/min_cut.md",
-            None if self.delta else Enclosure(least.lower * unit, least.upper * unit),
+            None if self.delta else self.least_extra_weight(),
         )
 
     def certificate(self) -> PrivacyCertificate:

@@ -16,15 +16,13 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import NumberTooLarge
 from leastnoise.exact.numbers import Exact, ln
 from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
-from leastnoise.mechanisms.combinatorial.min_cut.connectivity import Matrix, lighter_cut
+from leastnoise.mechanisms.combinatorial.min_cut.connectivity import LARGEST_SUM, Matrix, lighter_cut
 
 __all__ = ["Raising", "ladder_reaches"]
 
 _RATIO = Fraction(17, 16)
-_LARGEST_SUM = 1 << 52  # of all raised weights: doubles hold them exactly
 
 
 def ladder_reaches(nodes: NumberLike, epsilon: NumberLike) -> bool:
@@ -59,11 +57,14 @@ class Raising:
         >>> Raising(3, 5, 2).amounts
         (0, 1, 2, 3, 4, 5)
         """
-        top = max(-(-self.target * self.resolution // (self.nodes - 1)), 1)
-        grid = [0]
+        top, grid = self._top, [0]
         while grid[-1] < top:
             grid.append(min(max(grid[-1] + 1, int(grid[-1] * _RATIO)), top))
         return tuple(grid)
+
+    @property
+    def _top(self) -> int:
+        return max(-(-self.target * self.resolution // (self.nodes - 1)), 1)
 
     @property
     def slack(self) -> Fraction:
@@ -74,15 +75,17 @@ class Raising:
         """
         return max(self.target * (_RATIO - 1), Fraction(self.nodes**2, 4 * self.resolution)) / 2
 
-    def raised(self, matrix: Matrix, amount: int) -> Matrix:
-        """The weights in units of 1/resolution, with the amount added to every pair.
+    @property
+    def room(self) -> int:
+        """How many steps a pair may weigh so that all raised weights add up to less than `LARGEST_SUM`.
 
-        Raises:
-            NumberTooLarge: The weights have more steps than 52 bits hold.
+        >>> Raising(60, 50, 4096).room
+        156375...
         """
-        largest = self.resolution * int(matrix.sum(dtype=object)) + self.amounts[-1] * self.nodes**2
-        if largest > _LARGEST_SUM:
-            raise NumberTooLarge("the weights are too large for their step", fix="choose a larger step")
+        return (LARGEST_SUM // self.nodes**2 - self._top) // self.resolution
+
+    def raised(self, matrix: Matrix, amount: int) -> Matrix:
+        """The weights, none of them above `room`, in units of 1/resolution, with the amount added to every pair."""
         raised: Matrix = matrix * self.resolution + amount
         np.fill_diagonal(raised, 0)
         return raised
@@ -99,7 +102,7 @@ class Raising:
 
         def find(place: int, chord: Fraction) -> int:
             amount = amounts[place]
-            known = min((weight + slope * amount for weight, slope in lines), default=_LARGEST_SUM)
+            known = min((weight + slope * amount for weight, slope in lines), default=LARGEST_SUM)
             if known > chord:
                 if progress is not None:
                     progress("raising the minimum cut", len(lines))

@@ -10,18 +10,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadParameter, TooLarge
+from leastnoise.errors import BadParameter
 
-__all__ = ["Border", "Integers", "Turns", "border_of", "distance", "read_counts", "turned"]
+__all__ = [
+    "LARGEST_COUNT",
+    "Border",
+    "Integers",
+    "Turns",
+    "border_of",
+    "distance",
+    "read_counts",
+    "read_list",
+    "turned",
+]
 
 Integers = NDArray[np.int64]
 
-_MOST_RECORDS = 1 << 60
+LARGEST_COUNT = 1 << 60  # a border then has less than 2^61 steps
 
 
 @dataclass(frozen=True)
@@ -54,23 +65,14 @@ class Turns:
 def read_counts(counts: Any, top: int | None = None) -> tuple[Integers, Integers]:
     """Distinct positive counts, decreasing, and how often each occurs; of the `top` largest counts only.
 
-    Counts are whole numbers of at least zero in any order; of a mapping the values count. Zeros are dropped.
+    Counts are whole numbers in any order; of a mapping the values count. That they are is public, and all else is
+    private, so no whole number is refused: each is clamped to [0, 2^60], and zeros are dropped. Clamping moves two
+    counts no further apart, so a list with one record more or less stays one, or becomes the same list.
 
-    >>> [part.tolist() for part in read_counts([3, 1, 0, 1, 7])]
-    [[7, 3, 1], [1, 1, 2]]
+    >>> [part.tolist() for part in read_counts([3, 1, 0, 1, 7])], read_counts([-5, 2**70])[0].tolist() == [2**60]
+    ([[7, 3, 1], [1, 1, 2]], True)
     """
-    try:
-        array = np.asarray(list(counts.values()) if isinstance(counts, Mapping) else counts)
-    except (TypeError, ValueError):
-        array = np.empty(0, dtype=object)
-    if array.size == 0 and array.ndim == 1 and array.dtype != object:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    # The texts show no count: they are private.
-    if array.dtype.kind not in "iu" or array.ndim != 1 or array.min() < 0:
-        raise BadParameter("counts must be a flat list of whole numbers of at least 0", fix="pass [520, 311, 12, 1]")
-    if int(array.max()) > _MOST_RECORDS // len(array):
-        raise TooLarge("the counts add up to more than 2^60 records", fix="count fewer records")
-    values, times = _distinct(array.astype(np.int64, copy=False))
+    values, times = _distinct(_clamped(counts))
     if top is not None:
         before = np.cumsum(times) - times
         times = np.minimum(times, top - before)
@@ -78,9 +80,33 @@ def read_counts(counts: Any, top: int | None = None) -> tuple[Integers, Integers
     return values, times
 
 
+def read_list(output: Any) -> tuple[Integers, Integers] | None:
+    """A released list in the same form; None for one that is never released, or has a count above 2^60."""
+    array = np.asarray(output, dtype=object)
+    whole = array.ndim == 1 and all(isinstance(count, Integral) for count in array)
+    return read_counts(array) if whole and all(0 <= count <= LARGEST_COUNT for count in array) else None
+
+
+def _clamped(counts: Any) -> Integers:
+    """Whole numbers of any size as 64-bit integers between 0 and 2^60."""
+    listed = list(counts.values()) if isinstance(counts, Mapping) else counts
+    try:
+        array = np.asarray(listed)
+    except (TypeError, ValueError, OverflowError):
+        array = np.empty((0, 0))
+    if array.ndim == 1 and array.dtype.kind in "iu":
+        wide = array if array.dtype.itemsize == 8 else array.astype(np.int64)
+        clamped: Integers = np.clip(wide, 0, LARGEST_COUNT).astype(np.int64)
+        return clamped
+    if array.ndim == 1 and all(isinstance(count, Integral) and not isinstance(count, bool) for count in listed):
+        return np.array([min(max(int(count), 0), LARGEST_COUNT) for count in listed], dtype=np.int64)
+    # The text shows no count: they are private.
+    raise BadParameter("counts must be a flat list of whole numbers", fix="pass [520, 311, 12, 1]")
+
+
 def _distinct(array: Integers) -> tuple[Integers, Integers]:
-    if int(array.max()) <= 4 * len(array) + 1_000_000:
-        table = np.bincount(array)
+    if int(array.max(initial=0)) <= 4 * len(array) + 1_000_000:
+        table = np.bincount(array, minlength=1)
         table[0] = 0
         values = np.flatnonzero(table)[::-1]
         return values, table[values]

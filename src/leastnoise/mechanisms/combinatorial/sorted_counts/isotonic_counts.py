@@ -22,7 +22,7 @@ from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
 from leastnoise.exact.sources import Source, require_secure, system_source
 from leastnoise.mechanisms.combinatorial.bounds import sorted_counts_bound
-from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import read_counts
+from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import LARGEST_COUNT, read_counts
 from leastnoise.mechanisms.combinatorial.sorted_counts.isotonic import nearest_counts
 from leastnoise.mechanisms.combinatorial.sorted_counts.walk_filter import Progress
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
@@ -31,12 +31,16 @@ from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import LaplaceNoise
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 
-__all__ = ["IsotonicCounts"]
+__all__ = ["MOST_COUNTS", "IsotonicCounts"]
+
+MOST_COUNTS = 10**8  # more do not fit into memory
 
 
 @dataclass(frozen=True, init=False)
 class IsotonicCounts(Mechanism):
     """The `longest` largest counts, noisy and put in order. The answer is the list of counts, in any order.
+
+    Each count is clamped to [0, 2^60], which keeps neighbours neighbours (see `read_counts`): no list is refused.
 
     Args:
         epsilon: The privacy of one release, where a neighbour has one record more or less.
@@ -56,8 +60,8 @@ class IsotonicCounts(Mechanism):
 
     def __init__(self, epsilon: NumberLike, total: NumberLike, longest: NumberLike) -> None:
         object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
-        object.__setattr__(self, "total", read_integer(total, "total", at_least=1))
-        object.__setattr__(self, "longest", read_integer(longest, "longest", at_least=1, at_most=1 << 32))
+        object.__setattr__(self, "total", read_integer(total, "total", at_least=1, at_most=LARGEST_COUNT))
+        object.__setattr__(self, "longest", read_integer(longest, "longest", at_least=1, at_most=MOST_COUNTS))
 
     @property
     def privacy(self) -> LaplaceNoise:

@@ -19,7 +19,7 @@ from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import Border
 from leastnoise.mechanisms.combinatorial.sorted_counts.numbers import Array, Balls, Doubles
 from leastnoise.mechanisms.combinatorial.sorted_counts.shift_chain import ShiftChain
 from leastnoise.mechanisms.combinatorial.sorted_counts.walk_filter import WalkFilter
-from leastnoise.mechanisms.combinatorial.sorted_counts.walk_sampler import band_width, narrow_width
+from leastnoise.mechanisms.combinatorial.sorted_counts.walk_sampler import band_width
 
 __all__ = ["distance_bounds", "expected_distance", "normaliser"]
 
@@ -42,9 +42,7 @@ def normaliser(border: Border, keep: Fraction, *, closed: bool, bits: int = 64) 
 def expected_distance(border: Border, keep: Fraction, *, closed: bool) -> Enclosure:
     """E‖x − Y‖₁ for the list with this border, to about a thousandth."""
     more, less = keep * (1 + _SPREAD), keep * (1 - _SPREAD)
-    if more >= 1:
-        more = (1 + keep) / 2
-    width = narrow_width(more, border)
+    width = band_width(more, int(border.lengths.sum()))
     upper, middle, lower = (_log_normaliser(border, q, width, closed) for q in (more, keep, less))
     return Enclosure(
         max((middle.lower - lower.upper) / ln_enclosure(keep / less).upper, Fraction(0)),

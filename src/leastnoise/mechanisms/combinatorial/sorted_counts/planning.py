@@ -16,17 +16,16 @@ from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
+from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
 from leastnoise.exact.sources import SeededSource
 from leastnoise.mechanisms.combinatorial.bounds import sorted_counts_bound
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import Integers, distance, read_counts
-from leastnoise.mechanisms.combinatorial.sorted_counts.isotonic_counts import IsotonicCounts
-from leastnoise.mechanisms.combinatorial.sorted_counts.sorted_counts import SortedCounts
+from leastnoise.mechanisms.combinatorial.sorted_counts.isotonic_counts import MOST_COUNTS, IsotonicCounts
+from leastnoise.mechanisms.combinatorial.sorted_counts.sorted_counts import LEAST_EPSILON, SortedCounts
 
 __all__ = ["SortedCountsPlan", "plan_sorted_counts", "zipf_counts"]
 
 _MOST_COUNTS = 10**9
-_MOST_NOISE = 10**8  # counts that get noise each: more do not fit into memory
 _SIMULATED = 10**6  # counts, in as many draws as that gives, but one at least
 _MOST_DRAWS = 200
 
@@ -73,20 +72,17 @@ def plan_sorted_counts(
     records = read_integer(total, "total", at_least=1)
     counts = zipf_counts(records) if example is None else example
     length = top if top is not None else records if longest is None else longest
-    ways: list[SortedCounts | IsotonicCounts] = [SortedCounts(epsilon, records, top)]
-    if read_integer(length, "longest", at_least=1) <= _MOST_NOISE:
+    ways: list[SortedCounts | IsotonicCounts] = []
+    if read_exact(epsilon, "epsilon", above=0) >= LEAST_EPSILON:
+        ways.append(SortedCounts(epsilon, records, top))
+    if read_integer(length, "longest", at_least=1) <= MOST_COUNTS:
         ways.append(IsotonicCounts(epsilon, records, length))
-    seen: dict[str, float] = {}
-    for way in ways:
-        try:
-            seen[way.name] = _error_on(way, counts)
-        except TooLarge:
-            continue  # the exponential mechanism refuses the smallest epsilons
-    if not seen:
+    if not ways:
         raise TooLarge(
             "epsilon is too small for a list this long", given=f"{length} counts", fix="ask for top=1000 counts"
         )
-    best = min((way for way in ways if way.name in seen), key=lambda way: seen[way.name])
+    seen = {way.name: _error_on(way, counts) for way in ways}
+    best = min(ways, key=lambda way: seen[way.name])
     at_worst = {way.name: float(way.error().expected.upper) for way in ways}
     return SortedCountsPlan(best, seen, at_worst, sorted_counts_bound(records, ways[0].epsilon, top))
 

@@ -20,11 +20,12 @@ from operator import mul
 
 import numpy as np
 
-from leastnoise.errors import TooLarge
 from leastnoise.exact.balls import Ball, evaluate, of_fraction
 from leastnoise.mechanisms.combinatorial.sorted_counts.numbers import Arithmetic, Array, Bounds, at_precision
 
-__all__ = ["ShiftChain"]
+__all__ = ["LARGEST_KEEP", "ShiftChain"]
+
+LARGEST_KEEP = Fraction(9952, 10000)
 
 
 @dataclass
@@ -32,7 +33,8 @@ class ShiftChain:
     """Bounds of the chain's matrices; entry k + width + 1 belongs to shift k, the first and last to all beyond.
 
     Attributes:
-        keep: q.
+        keep: q. In doubles at most LARGEST_KEEP: then no entry of 2^j steps is above 1e150, however many, and neither
+            is any sum of products of two entries outside the range of doubles.
         width: Shifts −width..width have states of their own; q^width ≤ ½ is needed.
         arithmetic: Doubles or balls.
     """
@@ -118,14 +120,8 @@ class ShiftChain:
 
     def _square(self) -> Bounds:
         low, high = self._powers[-1]
-        with np.errstate(over="ignore"):
-            low, high = self.arithmetic.below(low, low), self.arithmetic.above(high, high)
+        low, high = self.arithmetic.below(low, low), self.arithmetic.above(high, high)
         if not self.arithmetic.exact_range:
-            if not np.isfinite(high).all():
-                raise TooLarge(
-                    "at this epsilon the weights leave the range of doubles",
-                    fix="choose a larger epsilon, or IsotonicCounts",
-                )
             self._settle_diagonal(low, high, 1 << len(self._powers))
         return low, high
 

@@ -27,12 +27,15 @@ from leastnoise.exact.sources import Source, require_secure, system_source
 from leastnoise.mechanisms.combinatorial.bounds import sorted_counts_bound
 from leastnoise.mechanisms.combinatorial.sorted_counts.calibration import half_keep, tight_keep
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import (
+    LARGEST_COUNT,
     Integers,
     border_of,
     distance,
     read_counts,
+    read_list,
     turned,
 )
+from leastnoise.mechanisms.combinatorial.sorted_counts.isotonic_counts import MOST_COUNTS
 from leastnoise.mechanisms.combinatorial.sorted_counts.partition_weights import (
     distance_bounds,
     expected_distance,
@@ -45,18 +48,20 @@ from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import BoundedRange, Pure
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 
-__all__ = ["SortedCounts"]
+__all__ = ["LEAST_EPSILON", "SortedCounts"]
 
-_LARGEST_EPSILON = 100  # beyond it the list itself is released anyway, but for a chance of 1e-40
+LEAST_EPSILON = Fraction(1, 100)  # below it the sampler takes too long, and its weights leave the range of doubles
+_MOST_EPSILON = 100  # beyond it the list itself is released anyway, but for a chance of 1e-40
 
 
 @dataclass(frozen=True, init=False)
 class SortedCounts(Mechanism):
     """The sorted list of counts, or its beginning. The answer is the list of counts, in any order.
 
+    Each count is clamped to [0, 2^60], which keeps neighbours neighbours (see `read_counts`): no list is refused.
+
     Args:
-        epsilon: The privacy of one release, where a neighbour has one record more or less; at most 100, and at least
-            about 0.01 for a draw.
+        epsilon: The privacy of one release, where a neighbour has one record more or less; from 0.01 to 100.
         total: How many records the error is stated for, at most; it does not change the law.
         top: Only so many of the largest counts are asked for; all if left out.
         bounded_range: Take q = e^(−ε/2). Its log-probability ratios lie in an interval of length ε, so that it composes
@@ -83,9 +88,11 @@ class SortedCounts(Mechanism):
         *,
         bounded_range: bool = False,
     ) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0, at_most=_LARGEST_EPSILON))
-        object.__setattr__(self, "total", read_integer(total, "total", at_least=1))
-        object.__setattr__(self, "top", None if top is None else read_integer(top, "top", at_least=1))
+        number = read_exact(epsilon, "epsilon", at_least=LEAST_EPSILON, at_most=_MOST_EPSILON)
+        object.__setattr__(self, "epsilon", number)
+        object.__setattr__(self, "total", read_integer(total, "total", at_least=1, at_most=LARGEST_COUNT))
+        most = None if top is None else read_integer(top, "top", at_least=1, at_most=MOST_COUNTS)
+        object.__setattr__(self, "top", most)
         if not isinstance(bounded_range, bool):
             raise BadParameter("bounded_range must be True or False", given=bounded_range, fix="leave it out")
         object.__setattr__(self, "bounded_range", bounded_range)
@@ -119,9 +126,9 @@ class SortedCounts(Mechanism):
         return lists[0] if size is None else lists
 
     def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(output | answer) = q^‖x−y‖/Z; for lists of moderate size."""
-        true, released = read_counts(answer, self.top), read_counts(output)
-        if self.top is not None and int(released[1].sum()) > self.top:
+        """P(output | answer) = q^‖x−y‖/Z; for lists of moderate size, without a released count above 2^60."""
+        true, released = read_counts(answer, self.top), read_list(output)
+        if released is None or (self.top is not None and int(released[1].sum()) > self.top):
             return Enclosure(Fraction(0), Fraction(0))
         weights = _normaliser(*(tuple(part.tolist()) for part in true), self.keep, self.top, bits)
         weight = self.keep ** distance(true, released)

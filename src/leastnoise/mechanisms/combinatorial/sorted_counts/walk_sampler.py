@@ -14,7 +14,6 @@ from math import ceil, log, sqrt
 
 import numpy as np
 
-from leastnoise.errors import TooLarge
 from leastnoise.exact.numbers import ln
 from leastnoise.exact.samplers.geometric import geometric
 from leastnoise.exact.sources import Source
@@ -25,10 +24,9 @@ from leastnoise.mechanisms.combinatorial.sorted_counts.numbers import Balls, Bou
 from leastnoise.mechanisms.combinatorial.sorted_counts.shift_chain import ShiftChain
 from leastnoise.mechanisms.combinatorial.sorted_counts.walk_filter import Progress, WalkFilter, pieces_of
 
-__all__ = ["WalkSampler", "band_width", "narrow_width"]
+__all__ = ["WalkSampler", "band_width"]
 
 _REST_EXPONENT = 45  # what lies beyond the band has a share of about e^-45
-_WIDEST = 300  # a matrix then has a third of a million entries
 _REPORT_EVERY = 256  # runs
 
 
@@ -43,17 +41,6 @@ def band_width(keep: Fraction, steps: int) -> int:
     """
     rate = -log(keep)
     return ceil(log(2) / rate + sqrt((_REST_EXPONENT + log(steps + 2)) / rate)) + 1
-
-
-def narrow_width(keep: Fraction, border: Border) -> int:
-    """The width for a border, unless matrices of that width take too long and leave the range of doubles."""
-    width = band_width(keep, int(border.lengths.sum()))
-    if width > _WIDEST:
-        raise TooLarge(
-            "at so small an epsilon the exponential mechanism over lists takes too long",
-            fix="choose an epsilon of at least 0.01, or IsotonicCounts",
-        )
-    return width
 
 
 class WalkSampler:
@@ -77,7 +64,7 @@ class WalkSampler:
         width: int | None = None,
     ) -> None:
         self.border, self.keep, self.closed, self._report = border, keep, closed, report
-        self._width = narrow_width(keep, border) if width is None else width
+        self._width = band_width(keep, int(border.lengths.sum())) if width is None else width
         self._starts = border.starts()
         self._levels: dict[int, WalkFilter] = {}
 

@@ -1,0 +1,58 @@
+"""Atoms: events that composition does not take apart any further, and the two numbers every atom has.
+
+ε (or none), and ρ, the least known constant of zero-concentrated privacy. For pure ε that is ε·tanh(ε/2): the Rényi
+divergence of randomized response is ln(cosh((α − ½)ε)/cosh(ε/2))/(α − 1), and ln cosh(√s·ε) is concave in s = (α − ½)²,
+hence below its tangent at s = ¼, which is the line (s − ¼)·ε·tanh(ε/2) = α(α − 1)·ε·tanh(ε/2). It is below the
+familiar ε²/2, and the limit α → 1 shows that nothing smaller holds. For a bounded range it is ε²/8 (Cesar and Rogers
+2021) where that is less.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TypeAlias
+
+from leastnoise.composition.exact_sums import rational_above, round_up
+from leastnoise.exact.enclosures import enclose
+from leastnoise.exact.numbers import Exact, ball_of
+from leastnoise.model.events import BoundedRange, Concentrated, Pure
+
+__all__ = ["Atom", "Worst", "epsilon_of", "rho_of"]
+
+_RHO_BITS = 80  # ρ is rounded up to a multiple of 2^-80, so that running totals stay short
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The worst of several disjoint parts, or what else is known by no more than its ε (None: unbounded) and its ρ."""
+
+    epsilon: Exact | None
+    rho: Fraction
+
+
+Atom: TypeAlias = Pure | Concentrated | Worst
+
+
+def epsilon_of(atom: Atom) -> Exact | None:
+    """The pure ε of an atom, or None.
+
+    >>> epsilon_of(Pure("ln(3)")), epsilon_of(Concentrated("1/8"))
+    (ln(3), None)
+    """
+    return None if isinstance(atom, Concentrated) else atom.epsilon
+
+
+@lru_cache(maxsize=4096)
+def rho_of(atom: Atom) -> Fraction:
+    """A ρ for which the atom is ρ-zCDP.
+
+    >>> float(rho_of(Pure(1))), rho_of(BoundedRange(1)), rho_of(Concentrated("1/3"))
+    (0.46211715726000974, Fraction(1, 8), Fraction(1, 3))
+    """
+    if isinstance(atom, Concentrated | Worst):
+        return atom.rho
+    epsilon = atom.epsilon
+    rho = round_up(enclose(lambda: ball_of(epsilon) * (ball_of(epsilon) / 2).tanh()).upper, _RHO_BITS)
+    return min(rho, rational_above(epsilon) ** 2 / 8) if isinstance(atom, BoundedRange) else rho

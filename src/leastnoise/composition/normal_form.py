@@ -1,0 +1,201 @@
+"""The normal form of a list of events: what composition theorems work on.
+
+Groups are resolved, disjoint parts collapsed, and (ε, δ) split into δ, with which all may be lost, and the pure ε
+otherwise: P = (1 − δ)P' + δP'', Q = (1 − δ)Q' + δQ'' with P', Q' within e^ε of each other (Kairouz, Oh and Viswanath
+2015, proof of Theorem 3.3). What remains are atoms with counts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from leastnoise.composition.atomic_events import Atom, Worst, epsilon_of, rho_of
+from leastnoise.composition.exact_sums import rational_above, sum_above
+from leastnoise.composition.group import group_delta_above
+from leastnoise.errors import UnknownEvent
+from leastnoise.exact.balls import Ball, of_fraction
+from leastnoise.exact.enclosures import enclose
+from leastnoise.exact.numbers import Exact
+from leastnoise.model.events import (
+    Approximate,
+    BoundedRange,
+    Composed,
+    Concentrated,
+    Event,
+    GaussianNoise,
+    Grouped,
+    LaplaceNoise,
+    Parallel,
+    Pure,
+    RandomizedResponse,
+)
+
+__all__ = ["Parts", "parts_of"]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Distinct atoms with their counts, and the δ of every event that had one, with its count."""
+
+    atoms: tuple[tuple[Atom, int], ...]
+    deltas: tuple[tuple[Fraction, int], ...]
+
+    @cached_property
+    def queries(self) -> int:
+        """How many atoms, all counts together."""
+        return sum(count for _, count in self.atoms)
+
+    @cached_property
+    def epsilon(self) -> Exact | None:
+        """Σ ε, or None where an atom has no finite ε."""
+        known = [(epsilon_of(atom), count) for atom, count in self.atoms]
+        return None if any(e is None for e, _ in known) else sum_above((e, n) for e, n in known if e is not None)
+
+    @cached_property
+    def delta(self) -> Fraction:
+        """Σ δ."""
+        return rational_above(sum_above(self.deltas))
+
+    @cached_property
+    def rho(self) -> Fraction:
+        """Σ ρ."""
+        return rational_above(sum_above((rho_of(atom), count) for atom, count in self.atoms))
+
+    def slack(self, delta: Fraction) -> Fraction:
+        """The δ' that the atoms may use: 1 − (1 − δ')·Π(1 − δᵢ) ≤ δ, rounded down; zero where none is left."""
+        if not self.deltas:
+            return delta
+
+        def lost() -> Ball:
+            logs = (count * of_fraction(-each).log1p() for each, count in self.deltas)
+            return -sum(logs, start=of_fraction(0)).expm1()
+
+        gone = enclose(lost).upper
+        return (delta - gone) / (1 - gone) if gone < delta else Fraction(0)
+
+
+def parts_of(events: Event | Iterable[Event]) -> Parts:
+    """The normal form of one event or of many on the same people.
+
+    Raises:
+        UnknownEvent: Something is not in the vocabulary; nothing is ever counted as free.
+
+    >>> parts_of([Pure("1/2"), Grouped(Pure("1/4"), 2), Approximate("1/2", "1e-9")])
+    Parts(atoms=((Pure(epsilon=Fraction(1, 2)), 3),), deltas=((Fraction(1, 1000000000), 1),))
+    """
+    heap, others = _Heap(), Counter[Event]()
+    if not isinstance(events, Event | Iterable):
+        raise _unknown(events)
+    for event in (events,) if isinstance(events, Event) else events:
+        if type(event) is Pure or type(event) is Concentrated:  # most are, and counting them twice takes time
+            heap.add_atom(event, 1)
+        elif isinstance(event, Event):
+            others[event] += 1
+        else:
+            raise _unknown(event)
+    for event, count in others.items():
+        heap.add(event, count)
+    return heap.parts()
+
+
+class _Heap:
+    """Atoms and deltas while they are being counted."""
+
+    def __init__(self) -> None:
+        self.atoms: dict[object, tuple[Atom, int]] = {}
+        self.deltas: Counter[Fraction] = Counter()
+
+    def parts(self) -> Parts:
+        return Parts(tuple(self.atoms.values()), tuple(self.deltas.items()))
+
+    def add(self, event: Event, count: int, size: int = 1) -> None:
+        """Add `count` copies of an event, as it protects groups of `size`."""
+        if isinstance(event, Pure | Concentrated):
+            self.add_atom(_grouped(event, size), count)
+        elif isinstance(event, Approximate):
+            self.deltas[group_delta_above(event.epsilon, event.delta, size)] += count
+            if event.epsilon > 0:
+                self.add_atom(Pure(event.epsilon * size), count)
+        elif isinstance(event, Composed):
+            for part in event.events:
+                self.add(part, count, size)
+        elif isinstance(event, Grouped):
+            self.add(event.event, count, size * event.size)
+        elif isinstance(event, Parallel):
+            self.add_worst(event.events, count, size)
+        else:
+            raise _unknown(event)
+
+    def add_atom(self, atom: Atom, count: int) -> None:
+        key = _key(atom)
+        known = self.atoms.get(key)
+        self.atoms[key] = (atom, count if known is None else known[1] + count)
+
+    def add_worst(self, events: tuple[Event, ...], count: int, size: int) -> None:
+        """One person is in one part. A group may be spread over several, which costs at most what one part would.
+
+        That last step holds for ε, δ and ρ, because each of them grows at least in proportion to the size of a group;
+        it need not hold for whole loss laws, which are kept only where all parts agree and the group is one person.
+        """
+        options = []
+        for event in events:
+            option = _Heap()
+            option.add(event, 1, size)
+            options.append(option)
+        one = options[0]
+        if size == 1 and all((option.atoms, option.deltas) == (one.atoms, one.deltas) for option in options):
+            for atom, times in one.atoms.values():
+                self.add_atom(atom, times * count)
+            for delta, times in one.deltas.items():
+                self.deltas[delta] += times * count
+            return
+        parts = [option.parts() for option in options]
+        epsilons = [part.epsilon for part in parts]
+        worst = None if any(e is None for e in epsilons) else max(e for e in epsilons if e is not None)
+        rho, delta = max(part.rho for part in parts), max(part.delta for part in parts)
+        if rho > 0:
+            self.add_atom(Worst(worst, rho), count)
+        if delta > 0:
+            self.deltas[delta] += count
+
+
+def _grouped(event: Pure | Concentrated, size: int) -> Atom:
+    """The loss law of k people: k times the steps for additive noise, k times the range for a bounded range."""
+    kind = type(event)
+    if kind not in _ATOMS:  # a subclass from elsewhere could mean anything
+        raise _unknown(event)
+    if size == 1:
+        return event
+    if isinstance(event, LaplaceNoise):
+        return LaplaceNoise(event.epsilon * size, event.steps * size)
+    if isinstance(event, GaussianNoise):
+        return GaussianNoise(event.rho * size**2, event.steps * size)
+    if isinstance(event, Concentrated):
+        return Concentrated(event.rho * size**2)
+    if isinstance(event, BoundedRange):
+        return BoundedRange(event.epsilon * size)
+    pure = Pure(event.epsilon * size)
+    return Worst(pure.epsilon, rho_of(pure)) if isinstance(event, RandomizedResponse) else pure
+
+
+def _key(atom: Atom) -> object:
+    """What equal atoms share; for plain ones whole numbers, because a `Fraction` is slow to hash."""
+    kind = type(atom)
+    if kind is Pure and isinstance(atom, Pure) and type(atom.epsilon) is Fraction:
+        return kind, atom.epsilon.numerator, atom.epsilon.denominator
+    if kind is Concentrated and isinstance(atom, Concentrated):
+        return kind, atom.rho.numerator, atom.rho.denominator
+    return atom
+
+
+_ATOMS = frozenset((Pure, LaplaceNoise, BoundedRange, RandomizedResponse, Concentrated, GaussianNoise))
+
+
+def _unknown(event: object) -> UnknownEvent:
+    return UnknownEvent(
+        "not an event of the vocabulary", given=type(event).__name__, fix="use the events of leastnoise.accounting"
+    )

@@ -1,0 +1,111 @@
+"""A designed mechanism: an exact table of probabilities, sampled row by row.
+
+P(y | x) = p(y|x), a rational for every input x and output y. Its privacy holds exactly: entries of neighbours were
+compared in rationals, on the private side of e^ε where that is irrational (`Solution.require_private`).
+How it is found and proven: docs/theory/design.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leastnoise.errors import UnknownLabel
+from leastnoise.exact.arrays import Size
+from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.samplers.categorical import categorical
+from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.designed.worst_error import worst_estimate
+from leastnoise.model.certificate import Certificate
+from leastnoise.model.channel import Channel
+from leastnoise.model.design_problem import DesignProblem
+from leastnoise.model.events import Approximate, Event, Pure
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+
+__all__ = ["DesignedMechanism"]
+
+
+@dataclass(frozen=True, eq=False)
+class DesignedMechanism(Mechanism):
+    """The mechanism that a linear program ends with; made by `design`.
+
+    Attributes:
+        law: The table.
+        problem: What it was made for: graph, privacy and loss.
+        lower_bound: What no private mechanism beats, by the dual of the program.
+        prove: Writes the design's certificate.
+    """
+
+    name: ClassVar[str] = "designed mechanism"
+    law: Channel
+    problem: DesignProblem
+    lower_bound: Fraction
+    prove: Callable[[], Certificate] = field(repr=False)
+
+    @property
+    def privacy(self) -> Event:
+        """What one release costs."""
+        privacy = self.problem.privacy
+        return Pure(privacy.epsilon) if privacy.is_pure else Approximate(privacy.epsilon, privacy.delta)
+
+    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+        """Draw an output for the input `answer`, by its exact probabilities."""
+        drawn = categorical(self.law.rationals().rows[self._place(answer)], size, source)
+        return self.law.outputs[int(drawn)] if size is None else self._names[drawn]
+
+    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:  # noqa: ARG002 - exact at any precision
+        """P(output | answer), exactly."""
+        probability = self.law.rationals().rows[self._place(answer)][self.law.output_place(output)]
+        return Enclosure(probability, probability)
+
+    def error(self) -> ErrorEstimate:
+        """The expected loss at the input where it is largest, and a loss that 95 of 100 answers stay within."""
+        losses = self.problem.loss_table.transposed().rows
+        laws = ([Enclosure(p, p) for p in row] for row in self.law.rationals().rows)
+        return worst_estimate(self.problem.loss_name, zip(laws, losses, strict=True))
+
+    def why(self) -> Reason:
+        """The linear program's dual: no private mechanism loses less than this bound."""
+        return Reason(
+            "no private mechanism has a smaller loss than the bound that the dual of the linear program proves",
+            "Aldà and Simon, On the optimality of the exponential mechanism, CSCML 2017, LP[1], and weak duality",
+            Enclosure(self.lower_bound, self.lower_bound),
+        )
+
+    def certificate(self) -> Certificate:
+        """Channel, loss, lower bound and multipliers."""
+        return self.prove()
+
+    def __eq__(self, other: object) -> bool:
+        """The same law, promised the same privacy."""
+        if not isinstance(other, DesignedMechanism):
+            return NotImplemented
+        return self.law == other.law and self.privacy == other.privacy
+
+    def __hash__(self) -> int:
+        """Equal mechanisms have equal hashes."""
+        return hash((self.law, self.privacy))
+
+    @cached_property
+    def _names(self) -> NDArray[Any]:
+        names = np.empty(len(self.law.outputs), dtype=object)
+        for place, output in enumerate(self.law.outputs):  # one by one: a label may be a tuple
+            names[place] = output
+        return names
+
+    def _place(self, answer: Any) -> int:
+        """The row of an input; an error does not show it, for it is private."""
+        try:
+            return self.law.input_place(answer)
+        except UnknownLabel:
+            pass
+        raise UnknownLabel(
+            f"the answer is no input of this mechanism, which is made for {self.problem.graph.name}",
+            fix="design a mechanism for all values that the query can take",
+        )

@@ -1,0 +1,141 @@
+"""p(y|x) = γ^d(x, y) / Σ_z γ^d(x, z), γ = e^-ε: ε-private where the normaliser is the same for every x.
+
+On Hamming graphs it is a randomized response for each coordinate. Elsewhere the distance is drawn first, each with its
+number of nodes times γ^d, and then one of the nodes at that distance. Neither needs a matrix.
+Why it is optimal: docs/theory/optimal_transitive.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from math import lcm, prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from leastnoise.errors import BadParameter
+from leastnoise.exact.arrays import Size, shape_of
+from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.numbers import Exact
+from leastnoise.exact.samplers.categorical_exp import categorical_exp
+from leastnoise.exact.samplers.uniform import uniform_integer
+from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.choice.answers import name_places
+from leastnoise.mechanisms.choice.randomized_response import RandomizedResponse
+from leastnoise.mechanisms.designed.worst_error import LEVEL
+from leastnoise.mechanisms.numeric.formulas import at_alpha, least_whole
+from leastnoise.model.certificate import Certificate
+from leastnoise.model.events import Pure
+from leastnoise.model.graphs import DatasetGraph
+from leastnoise.model.graphs.grids import Hamming
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+
+__all__ = ["ExponentialOfDistance", "mean_over_layers"]
+
+
+@dataclass(frozen=True)
+class ExponentialOfDistance(Mechanism):
+    """Made by a design, on a vertex-transitive graph.
+
+    Attributes:
+        epsilon: The privacy between neighbours.
+        graph: The nodes.
+        loss: The name of the loss.
+        losses: What an output costs at each distance.
+        reason: Why it is optimal.
+        prove: Writes the design's certificate.
+    """
+
+    name: ClassVar[str] = "exponential mechanism of the distance"
+    epsilon: Exact
+    graph: DatasetGraph
+    loss: str
+    losses: Sequence[Fraction] = field(repr=False)
+    reason: Reason = field(repr=False)
+    prove: Callable[[], Certificate] = field(repr=False, compare=False)
+
+    @property
+    def privacy(self) -> Pure:
+        """That of one release."""
+        return Pure(self.epsilon)
+
+    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+        """Draw from the law at a node; several draws as an array of labels."""
+        count = 1 if size is None else prod(shape_of(size))
+        labels = self._draw(self._node(answer), count, source)
+        return labels[0] if size is None else name_places(np.arange(count).reshape(shape_of(size)), labels)
+
+    def _draw(self, node: Hashable, count: int, source: Source | None) -> list[Hashable]:
+        if isinstance(self.graph, Hamming):
+            point = self.graph.nodes[self.graph.index(node)]
+            responses = RandomizedResponse(self.epsilon, self.graph.alphabet).draw_each(point * count, source)
+            return [tuple(row) for row in responses.reshape(count, len(point)).tolist()]
+        distances = categorical_exp(
+            -np.arange(len(self._layer_sizes)), self._layer_sizes, count, source, rate=self.epsilon
+        )
+        layers = {distance: self.graph.layer(node, distance) for distance in set(distances.tolist())}
+        return [
+            layers[distance][uniform_integer(len(layers[distance]), source=source)] for distance in distances.tolist()
+        ]
+
+    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
+        """P(output | answer)."""
+        distance = int(self.graph.distance(self._node(answer), output))
+        sizes = self._layer_sizes
+        return at_alpha(self.epsilon, lambda a: a**distance / _polynomial(sizes, a), bits, power=2 * len(sizes))
+
+    def error(self) -> ErrorEstimate:
+        """The expected loss and its 95 % quantile, the same at every node."""
+        sizes = self._layer_sizes
+
+        def within(distance: int) -> bool:
+            near = [size if d <= distance else 0 for d, size in enumerate(sizes)]
+            share = at_alpha(self.epsilon, lambda a: _polynomial(near, a) / _polynomial(sizes, a), power=2 * len(sizes))
+            return share.lower >= LEVEL
+
+        quantile = self.losses[least_whole(within)]
+        return ErrorEstimate(self.loss, mean_over_layers(self.epsilon, sizes, self.losses), {LEVEL: quantile})
+
+    def why(self) -> Reason:
+        """The theorem."""
+        return self.reason
+
+    def certificate(self) -> Certificate:
+        """The design's proof."""
+        return self.prove()
+
+    @cached_property
+    def _layer_sizes(self) -> list[int]:
+        return list(self.graph.layer_sizes(self.graph.nodes[0]).values())
+
+    def _node(self, answer: Any) -> Hashable:
+        """A private node; an error does not show it."""
+        if answer in self.graph:
+            return self.graph.nodes[self.graph.index(answer)]
+        raise BadParameter("the answer must be a node of the graph", fix="map other values to a node before asking")
+
+
+def mean_over_layers(rate: Exact, sizes: list[int], losses: Sequence[Fraction], bits: int = 128) -> Enclosure:
+    """Σ m_d·k_d·γ^d / Σ k_d·γ^d with γ = e^-rate, k_d the layer sizes and m_d the loss at distance d.
+
+    >>> from leastnoise.exact import ln
+    >>> mean_over_layers(ln(3), [1, 2], [Fraction(0), Fraction(1)])
+    Enclosure(2/5)
+    """
+    common = lcm(*(loss.denominator for loss in losses))
+    weights = [int(size * loss * common) for size, loss in zip(sizes, losses, strict=True)]
+    if not any(weights):
+        return Enclosure(Fraction(0), Fraction(0))
+    mean = at_alpha(rate, lambda a: _polynomial(weights, a) / _polynomial(sizes, a), bits, power=2 * len(sizes))
+    return Enclosure(mean.lower / common, mean.upper / common)
+
+
+def _polynomial(coefficients: list[int], a: Any) -> Any:
+    """Σ coefficient_d·a^d."""
+    total = coefficients[-1] + 0 * a
+    for coefficient in reversed(coefficients[:-1]):
+        total = total * a + coefficient
+    return total

@@ -1,0 +1,103 @@
+"""Randomized response among the likeliest labels: the rest answer with one of these at random.
+
+With j labels kept and γ = e^-ε: P(y | x) = 1/(1 + (j − 1)γ) for y = x and γ/(1 + (j − 1)γ) for each other y, if x is
+one of the j; 1/j for each of them if x is none. As γ/(1 + (j − 1)γ) ≤ 1/j ≤ 1/(1 + (j − 1)γ), no two labels differ by
+more than e^ε. The third law is randomized response on a label drawn at random, and this is how it is drawn.
+Why it is optimal: docs/theory/optimal_complete.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from leastnoise.errors import BadParameter
+from leastnoise.exact.arrays import Size, shape_of
+from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.numbers import Exact
+from leastnoise.exact.samplers.uniform import uniform_integer
+from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.choice.answers import name_places
+from leastnoise.mechanisms.choice.randomized_response import RandomizedResponse
+from leastnoise.mechanisms.designed.worst_error import worst_estimate
+from leastnoise.model.certificate import Certificate
+from leastnoise.model.design_problem import DesignProblem
+from leastnoise.model.events import Pure
+from leastnoise.model.graphs import DatasetGraph
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+
+__all__ = ["LikeliestResponse"]
+
+
+@dataclass(frozen=True)
+class LikeliestResponse(Mechanism):
+    """Made by a design, which knows the prior.
+
+    Attributes:
+        epsilon: The privacy of one release.
+        graph: All labels, each a neighbour of each.
+        kept: The labels that may be answered.
+        problem: What it was made for: prior and loss.
+        reason: Why it is optimal.
+        prove: Writes the design's certificate.
+    """
+
+    name: ClassVar[str] = "randomized response among the likeliest"
+    epsilon: Exact
+    graph: DatasetGraph
+    kept: tuple[Hashable, ...]
+    problem: DesignProblem = field(repr=False)
+    reason: Reason = field(repr=False)
+    prove: Callable[[], Certificate] = field(repr=False, compare=False)
+
+    @property
+    def privacy(self) -> Pure:
+        """That of one release."""
+        return Pure(self.epsilon)
+
+    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+        """Draw one of the labels that are kept; what is drawn from does not depend on the answer."""
+        known = self._kept_place(answer)
+        any_label = uniform_integer(len(self.kept), shape_of(size), source)
+        places = any_label if known is None else np.full_like(any_label, known)
+        if self._response is not None:
+            places = self._response.draw_each(places.ravel().tolist(), source).reshape(places.shape)
+        return self.kept[int(places)] if size is None else name_places(places, self.kept)
+
+    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
+        """P(output | answer)."""
+        known = self._kept_place(answer)
+        share = Fraction(1, len(self.kept)) if output in self.kept else Fraction(0)
+        if known is None or output not in self.kept or self._response is None:
+            return Enclosure(share, share)
+        return self._response.pmf(self.kept.index(output), known, bits)
+
+    def error(self) -> ErrorEstimate:
+        """The expected loss where it is worst."""
+        nodes, losses = self.graph.nodes, self.problem.loss_table.transposed().rows
+        laws = ([self.pmf(y, x) for y in nodes] for x in nodes)
+        return worst_estimate(self.problem.loss_name, zip(laws, losses, strict=True))
+
+    def why(self) -> Reason:
+        """The theorem."""
+        return self.reason
+
+    def certificate(self) -> Certificate:
+        """The design's proof."""
+        return self.prove()
+
+    @cached_property
+    def _response(self) -> RandomizedResponse | None:
+        """None where one label is kept: it is then the answer."""
+        return RandomizedResponse(self.epsilon, len(self.kept)) if len(self.kept) > 1 else None
+
+    def _kept_place(self, answer: Any) -> int | None:
+        """The place of a private label among those kept, None if it is not; an error does not show it."""
+        if answer not in self.graph:
+            raise BadParameter("the answer must be a node of the graph", fix="map other values to a node before asking")
+        return self.kept.index(answer) if answer in self.kept else None

@@ -1,0 +1,142 @@
+"""The truncated geometric mechanism along a line of nodes, each output said as its reader would best read it.
+
+P(w | x) = Σ G(y | x) over the outputs y that are said as w, with G the truncated geometric channel for α = e^(−ε·gap).
+Saying it is post-processing, so it is as private as G: ε between neighbours, ε·d between any two nodes.
+Why it is optimal: docs/theory/optimal_path.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from leastnoise.errors import BadParameter
+from leastnoise.exact.arrays import Size
+from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.numbers import Exact
+from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.designed.worst_error import LEVEL, worst_estimate
+from leastnoise.mechanisms.numeric.truncated_geometric import TruncatedGeometric
+from leastnoise.model.certificate import Certificate
+from leastnoise.model.design_problem import DesignProblem
+from leastnoise.model.events import LaplaceNoise, Pure
+from leastnoise.model.graphs.line import Line
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+
+__all__ = ["RemappedGeometric"]
+
+_ENUMERATED = 400  # nodes for which the error is computed at each
+
+
+@dataclass(frozen=True)
+class RemappedGeometric(Mechanism):
+    """Made by a design, which knows prior and loss.
+
+    Attributes:
+        epsilon: The privacy between nodes at distance one.
+        line: The nodes in their order.
+        said: What is said for the outputs that are not said as the node they are, place to label.
+        problem: What it was made for: prior and loss.
+        reason: Why it is optimal.
+        prove: Writes the design's certificate.
+    """
+
+    name: ClassVar[str] = "truncated geometric mechanism, remapped"
+    epsilon: Exact
+    line: Line
+    said: Mapping[int, Hashable] = field(repr=False)
+    problem: DesignProblem = field(repr=False)
+    reason: Reason = field(repr=False)
+    prove: Callable[[], Certificate] = field(repr=False, compare=False)
+
+    @property
+    def privacy(self) -> Pure:
+        """That of the geometric noise; on a metric, of two nodes at distance one."""
+        is_graph = self.line.graph.edge_lengths() is None
+        return LaplaceNoise(self.epsilon) if is_graph else Pure(self.epsilon)
+
+    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+        """Draw from the law at a node."""
+        places = self._noise.draw(self._place(answer), size, source)
+        if size is None:
+            return self.say(int(places))
+        labels = np.empty(places.shape, dtype=np.int64 if self._says_integers else object)
+        flat = labels.reshape(-1)
+        flat[:] = [self.say(place) for place in places.ravel().tolist()]
+        return labels
+
+    def say(self, place: int) -> Hashable:
+        """What is said for an output of the geometric mechanism."""
+        return self.said[place] if place in self.said else self.line.label(place)
+
+    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
+        """P(output | answer)."""
+        places, x = self._sources_of(output), self._place(answer)
+        chances = [self._noise.pmf(place, x, bits) for place in places]
+        zero = Fraction(0)
+        return Enclosure(sum((p.lower for p in chances), zero), sum((p.upper for p in chances), zero))
+
+    def error(self) -> ErrorEstimate:
+        """The expected loss where it is worst; on long paths that of the noise plus the longest way to what is said."""
+        size = len(self.line.order)
+        if size > _ENUMERATED:
+            shift = max((abs(self._node_place(label) - place) for place, label in self.said.items()), default=0)
+            noise, gap = self._noise.worst_error(), self.line.gap
+            worst = Enclosure(noise.lower * gap, (noise.upper + shift) * gap)
+            quantiles = {LEVEL: (self._noise.quantile() + shift) * gap}
+            return ErrorEstimate(self.problem.loss_name, worst, quantiles, attained=False)
+        rows = dict(zip(self.problem.answers, self.problem.loss_table.rows, strict=True))
+        costs = [rows[self.say(place)] for place in range(size)]
+        laws = ([self._noise.pmf(y, x) for y in range(size)] for x in range(size))
+        return worst_estimate(
+            self.problem.loss_name,
+            ((law, [cost[node] for cost in costs]) for law, node in zip(laws, self.line.order, strict=True)),
+        )
+
+    def why(self) -> Reason:
+        """The theorem."""
+        return self.reason
+
+    def certificate(self) -> Certificate:
+        """The design's proof."""
+        return self.prove()
+
+    @cached_property
+    def _noise(self) -> TruncatedGeometric:
+        return TruncatedGeometric(self.epsilon * self.line.gap, 0, len(self.line.order) - 1)
+
+    @cached_property
+    def _says_integers(self) -> bool:
+        return self.line.is_numbered and all(type(label) is int for label in self.said.values())
+
+    @cached_property
+    def _place_of_node(self) -> Mapping[int, int]:
+        return {node: place for place, node in enumerate(self.line.order)}
+
+    @cached_property
+    def _moved_to(self) -> dict[Hashable, list[int]]:
+        places: dict[Hashable, list[int]] = {}
+        for place, label in self.said.items():
+            places.setdefault(label, []).append(place)
+        return places
+
+    def _node_place(self, label: Hashable) -> int:
+        node = self.line.graph.index(label)
+        return node if isinstance(self.line.order, range) else self._place_of_node[node]
+
+    def _sources_of(self, output: Hashable) -> list[int]:
+        """The places that are said as this output."""
+        moved = self._moved_to.get(output, [])
+        own = self._node_place(output) if output in self.line.graph else None
+        return moved if own is None or own in self.said else [own, *moved]
+
+    def _place(self, answer: Any) -> int:
+        """The place of a private node; an error does not show it."""
+        if answer in self.line.graph:
+            return self._node_place(answer)
+        raise BadParameter("the answer must be a node of the graph", fix="map other values to a node before asking")

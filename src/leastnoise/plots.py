@@ -1,0 +1,14 @@
+"""Pictures of channels, designs and budgets, drawn by matplotlib (the extra `plots`)."""
+
+from leastnoise.apps.design_plots import plot_design, plot_frontier
+from leastnoise.apps.plots import plot_burn_down, plot_channel, plot_law, plot_privacy_curve, plot_simplex
+
+__all__ = [
+    "plot_burn_down",
+    "plot_channel",
+    "plot_design",
+    "plot_frontier",
+    "plot_law",
+    "plot_privacy_curve",
+    "plot_simplex",
+]

@@ -1,0 +1,226 @@
+"""Choosing: the most common keys, or the best of some options by a score that the engine computes.
+
+A unit moves each count by at most `rows_per_unit`, and all of them the same way: added, up; removed, down. So the
+scores are monotone, and however many options one unit scores for, ε need not be shared among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leastnoise.data import Axis, Contribution, CountRows, CountUnits, Predicate, SumOf
+from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.numbers import Exact
+from leastnoise.ledger.record import Json
+from leastnoise.mechanisms import OneShotTopK, PeelingTopK, PermuteAndFlip, plan_for
+from leastnoise.mechanisms.choice.regret import least_regret
+from leastnoise.mechanisms.numeric.formulas import larger, scaled
+from leastnoise.model.mechanism import Mechanism
+from leastnoise.model.sensitivity import Sensitivity
+from leastnoise.release.answer_plan import Method
+from leastnoise.release.axes import cell_keys
+from leastnoise.release.numbers import FixedPoint
+from leastnoise.release.queries.counts import common_parameters, count_measure, described, in_steps, options_in_steps
+from leastnoise.release.queries.query import AskedDataset, Query
+from leastnoise.release.queries.reachable import cells_reachable, steps_reachable
+from leastnoise.release.sensitivity import sensitivity_of
+from leastnoise.release.tidy import TidyTable
+
+__all__ = ["BestKeys", "BestOption", "SelectionProblem"]
+
+
+@dataclass(frozen=True)
+class SelectionProblem:
+    """The k best of n options are asked for; what they cost is how far their scores are below the best.
+
+    Args:
+        epsilon: The privacy of the whole release.
+        options: n.
+        k: How many are asked for.
+        sensitivity: By how much one unit moves each score, and whether it moves all the same way.
+        opposite: By how much one unit can move any score up and, at once, any other down; 0 where it can't, None where
+            not every score can be moved alone.
+    """
+
+    epsilon: Exact
+    options: int
+    k: int
+    sensitivity: Sensitivity
+    opposite: int | None = None
+
+    def candidates(self) -> Iterator[Mechanism]:
+        """One choice, or k choices in turn."""
+        amount, monotone = self.sensitivity.amount, self.sensitivity.monotone
+        if self.k == 1:
+            yield PermuteAndFlip(self.epsilon, self.options, amount, monotone=monotone)
+        else:
+            for kind in (PeelingTopK, OneShotTopK):
+                yield kind(self.epsilon, self.options, self.k, amount, monotone=monotone)
+
+    def expected_loss(self, mechanism: Mechanism) -> Enclosure:
+        """At the worst scores."""
+        return mechanism.error().expected
+
+    @property
+    def lower_bound(self) -> Enclosure | None:
+        """What no ε-private choice of one option beats at its worst scores; None where that is not known.
+
+        Whoever can move each score alone can move one down and another up by two units, and by one where it may do
+        both at once. `least_regret` has the bound for either.
+        """
+        if self.k > 1 or self.opposite is None:
+            return None
+        bound = least_regret(self.options, self.epsilon, Fraction(self.sensitivity.amount), monotone=True)
+        if self.opposite:
+            bound = larger(bound, least_regret(self.options, self.epsilon, Fraction(self.opposite), monotone=False))
+        return bound
+
+
+def selection_method(problem: SelectionProblem, names: list[tuple[Any, ...]], columns: tuple[str, ...]) -> Method:
+    """The best selection; what is recorded are the places of the chosen options."""
+    plan, step, bound = plan_for(problem), problem.sensitivity.step, problem.lower_bound
+    best = plan.best
+    return Method(
+        mechanism=best,
+        event=best.privacy,
+        error=in_steps(best.error(), step),
+        sensitivity=problem.sensitivity,
+        write=lambda drawn: [int(place) for place in (drawn if problem.k > 1 else (drawn,))],
+        show=partial(show_chosen, names, columns, problem.k),
+        reason=best.why(),
+        lower_bound=None if bound is None else scaled(bound, step),
+        options=options_in_steps(plan.options, step),
+        notes=("only the choice is released, not its score",),
+    )
+
+
+def show_chosen(names: list[tuple[Any, ...]], columns: tuple[str, ...], k: int, drawn: list[int]) -> TidyTable:
+    """The chosen option, or a table by rank."""
+    chosen = [names[place] for place in drawn]
+    labels = tuple(name[0] if len(columns) == 1 else name for name in chosen)
+    if k == 1:
+        return TidyTable({"value": labels})
+    return TidyTable({"rank": tuple(range(1, k + 1)), "value": labels}, ("rank",))
+
+
+class _Selection(Query):
+    """A question whose answer is a choice by scores."""
+
+    def half_error(self, epsilon: Exact, delta: Fraction) -> Exact:  # noqa: ARG002 - pure whatever δ is
+        """Twice ε: all errors of a choice are in proportion to 1/ε."""
+        return 2 * epsilon
+
+
+@dataclass(frozen=True, repr=False)
+class BestKeys(_Selection):
+    """The k keys with the most rows, units, or the largest sum.
+
+    Attributes:
+        dataset: The table with its ledger.
+        contribution: What one unit may add to each key.
+        axes: The public keys.
+        k: How many keys, the best first.
+        of: "rows", "units", or the column whose sum is the score.
+        scale: Bounds and step of that column.
+        where: Which rows count; None for all.
+    """
+
+    dataset: AskedDataset
+    contribution: Contribution
+    axes: tuple[Axis, ...]
+    k: int
+    of: str
+    scale: FixedPoint | None
+    where: Predicate | None
+
+    @property
+    def question(self) -> str:
+        """What is asked."""
+        score = f"by the sum of {self.of}" if self.scale else f"by the number of {self.of}"
+        best = "best" if self.k == 1 else f"{self.k} best"
+        return described(f"{best} {score}", self.axes, self.where)
+
+    def parameters(self) -> dict[str, Json]:
+        """As JSON."""
+        common = common_parameters(self.contribution, self.axes, self.where)
+        bounds = {} if self.scale is None else self.scale.parameters()
+        return {**common, "k": self.k, "of": self.of, **bounds}
+
+    @property
+    def measure(self) -> CountRows | CountUnits | SumOf:
+        """The score of a key."""
+        if self.scale is not None:
+            return SumOf(self.of, self.scale.low, self.scale.high, self.scale.step)
+        return count_measure(self.of)
+
+    def method(self, epsilon: Exact, delta: Fraction) -> Method:  # noqa: ARG002 - pure whatever δ is
+        """Permute-and-flip, or k turns of it."""
+        keys = cell_keys(self.axes)
+        names = list(zip(*keys.values(), strict=True))
+        sensitivity = sensitivity_of(self.contribution, self.measure, (len(names),), norm="l∞")
+        problem = SelectionProblem(epsilon, len(names), self.k, sensitivity, self.opposite)
+        return selection_method(problem, names, tuple(keys))
+
+    @cached_property
+    def opposite(self) -> int | None:
+        """See `SelectionProblem`."""
+        asked = self.dataset.table.columns, self.contribution
+        if not cells_reachable(*asked, self.axes, self.where):
+            return None
+        if self.scale is None:
+            return 0
+        if not steps_reachable(*asked, self.of, self.scale, self.where):
+            return None
+        low, high = self.scale.steps
+        return self.contribution.rows_per_unit * max(min(-low, high), 0)
+
+    def read(self) -> NDArray[Any]:
+        """The scores."""
+        (scores,) = self.dataset.table.aggregate(self.contribution, self.axes, (self.measure,), self.where)
+        return np.ravel(scores)
+
+
+@dataclass(frozen=True, repr=False)
+class BestOption(_Selection):
+    """The option, a predicate, that holds for the most rows.
+
+    Attributes:
+        dataset: The table with its ledger.
+        contribution: With how many rows one unit counts for each option.
+        names: What the options are called.
+        options: When they hold.
+        where: Which rows count; None for all.
+    """
+
+    dataset: AskedDataset
+    contribution: Contribution
+    names: tuple[str, ...]
+    options: tuple[Predicate, ...]
+    where: Predicate | None
+
+    @property
+    def question(self) -> str:
+        """What is asked."""
+        return described(f"which of {len(self.names)} options holds for the most rows", (), self.where)
+
+    def parameters(self) -> dict[str, Json]:
+        """As JSON."""
+        common = common_parameters(self.contribution, (), self.where)
+        return {**common, "names": list(self.names), "options": [option.to_dict() for option in self.options]}
+
+    def method(self, epsilon: Exact, delta: Fraction) -> Method:  # noqa: ARG002 - pure whatever δ is
+        """Permute-and-flip. There is no lower bound: options may overlap, or exclude each other."""
+        sensitivity = sensitivity_of(self.contribution, CountRows(), norm="l∞")
+        problem = SelectionProblem(epsilon, len(self.names), 1, sensitivity)
+        return selection_method(problem, [(name,) for name in self.names], ("option",))
+
+    def read(self) -> NDArray[Any]:
+        """For how many rows each option holds."""
+        return np.ravel(self.dataset.table.scores(self.contribution, self.options, self.where))

@@ -1,0 +1,125 @@
+"""Medians and other quantiles: the engine counts rows on a public grid, a rank mechanism chooses from it.
+
+A unit adds at most `rows_per_unit` rows, so it moves every number of changes by at most that many, and the rank
+mechanism gets ε/rows_per_unit; as an exponential mechanism its log-probabilities still range over ε.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+
+from leastnoise.data import Contribution, CountRows, Predicate
+from leastnoise.exact.numbers import Exact
+from leastnoise.ledger.record import Json
+from leastnoise.mechanisms import IntervalQuantile, Quantile, SeveralQuantiles
+from leastnoise.mechanisms.rank.tally import Tally
+from leastnoise.model.events import BoundedRange, Composed, Event, Pure
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism
+from leastnoise.release.answer_plan import Method
+from leastnoise.release.display import number
+from leastnoise.release.queries.counts import common_parameters, described
+from leastnoise.release.queries.query import AskedDataset, Query
+from leastnoise.release.queries.reachable import points_reachable
+from leastnoise.release.sensitivity import sensitivity_of
+from leastnoise.release.tidy import TidyTable
+
+__all__ = ["Quantiles"]
+
+
+@dataclass(frozen=True, repr=False)
+class Quantiles(Query):
+    """One or several quantiles of a column.
+
+    Attributes:
+        dataset: The table with its ledger.
+        contribution: With how many rows, in all, one unit counts.
+        column: Whose quantiles; missing values do not count.
+        levels: Which ones, increasing.
+        grid: The public points to choose from, increasing.
+        even: The distance of the grid points, where it is the same for all.
+        where: Which rows count; None for all.
+    """
+
+    dataset: AskedDataset
+    contribution: Contribution
+    column: str
+    levels: tuple[Fraction, ...]
+    grid: tuple[Fraction, ...]
+    even: Fraction | None
+    where: Predicate | None
+
+    @property
+    def question(self) -> str:
+        """What is asked."""
+        named = "median" if self.levels == (Fraction(1, 2),) else f"quantiles {', '.join(map(number, self.levels))}"
+        return described(f"{named} of {self.column}", (), self.where)
+
+    def parameters(self) -> dict[str, Json]:
+        """As JSON."""
+        return {
+            **common_parameters(self.contribution, (), self.where),
+            "column": self.column,
+            "levels": [str(level) for level in self.levels],
+            "grid": [str(self.grid[0]), str(self.even), len(self.grid)]
+            if self.even is not None
+            else [str(point) for point in self.grid],
+        }
+
+    @cached_property
+    def reachable(self) -> bool:
+        """Whether any number of units can be nearest to each point."""
+        asked = self.dataset.table.columns, self.contribution, self.column, self.grid, self.where
+        return points_reachable(*asked)
+
+    def method(self, epsilon: Exact, delta: Fraction) -> Method:  # noqa: ARG002 - pure whatever δ is
+        """The rank mechanism on the grid."""
+        sensitivity = sensitivity_of(self.contribution, CountRows(), norm="l∞")
+        rows = sensitivity.amount
+        mechanism = self._mechanism(epsilon / rows)
+        error, reason = mechanism.error(), mechanism.why()
+        return Method(
+            mechanism=mechanism,
+            event=_for_units(mechanism.privacy, rows, epsilon),
+            error=ErrorEstimate("rows", error.expected, error.quantiles, attained=False),
+            sensitivity=sensitivity,
+            write=lambda drawn: [float(drawn)] if len(self.levels) == 1 else [float(point) for point in drawn],
+            show=partial(show_quantiles, self.levels, all(point.denominator == 1 for point in self.grid)),
+            reason=reason,
+            lower_bound=reason.lower_bound if rows == 1 and self.reachable else None,
+            notes=(
+                "errors count rows between answer and true quantile; a value counts as its nearest grid point",
+                f"the grid has {len(self.grid)} points from {number(self.grid[0])} to {number(self.grid[-1])}",
+            ),
+        )
+
+    def read(self) -> Tally:
+        """How many rows lie nearest to each grid point."""
+        return Tally(self.dataset.table.ranks(self.contribution, self.column, self.grid, self.where))
+
+    def _mechanism(self, epsilon: Exact) -> Mechanism:
+        if len(self.levels) > 1:
+            return SeveralQuantiles(epsilon, self.levels, self.grid[0], self.grid[-1], step=self.even)
+        if self.even is not None and len(self.grid) > 1:
+            return IntervalQuantile(epsilon, self.grid[0], self.grid[-1], self.levels[0], step=self.even)
+        return Quantile(epsilon, self.grid, self.levels[0])
+
+
+def _for_units(event: Event, rows: int, epsilon: Exact) -> Event:
+    """What the rank mechanism costs where a unit is several rows: scores that move by `rows` at a rate of ε/rows."""
+    if rows == 1:
+        return event
+    if isinstance(event, BoundedRange):
+        return BoundedRange(event.epsilon * rows)
+    if isinstance(event, Composed):
+        return Composed(tuple(_for_units(part, rows, epsilon) for part in event.events))
+    return Pure(epsilon)  # the whole of it, for any other part
+
+
+def show_quantiles(levels: tuple[Fraction, ...], whole: bool, drawn: list[float]) -> TidyTable:
+    """One value, or a table by level; as whole numbers where the grid has no others."""
+    values = tuple(int(point) if whole else point for point in drawn)
+    if len(levels) == 1:
+        return TidyTable({"value": values})
+    return TidyTable({"level": tuple(float(level) for level in levels), "value": values}, ("level",))

@@ -1,0 +1,309 @@
+"""Linear workloads: many sums of cells of one histogram (ranges, prefix sums, any whole matrix), released together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache, partial
+from math import floor
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leastnoise.composition.concentrated import rho_within
+from leastnoise.data import Axis, Contribution, Predicate
+from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge
+from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.matrices import RationalMatrix
+from leastnoise.exact.numbers import Exact
+from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.ledger.record import Json
+from leastnoise.mechanisms import (
+    DiscreteGaussian,
+    Geometric,
+    KNorm,
+    LinearMapProblem,
+    Plan,
+    Staircase,
+    VectorLaplace,
+    plan_for,
+)
+from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise, Matrix
+from leastnoise.mechanisms.histogram.noisy_cells import WIDEST_STAIRS, Block, NoisyCells, require_drawable
+from leastnoise.mechanisms.numeric.formulas import larger, scaled
+from leastnoise.mechanisms.numeric.integer_noise import LEVEL
+from leastnoise.mechanisms.vector import CrossPolytope
+from leastnoise.mechanisms.vector.bounds import lattice_packing_bound
+from leastnoise.model.events import Approximate, Pure
+from leastnoise.model.limits import (
+    LARGEST_ENTRY,
+    MOST_CELLS,
+    MOST_CELLS_FOR_BODIES,
+    MOST_ENTRIES,
+    MOST_ROWS_OF_BODIES,
+)
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism
+from leastnoise.model.sensitivity import Sensitivity
+from leastnoise.release.answer_plan import Method
+from leastnoise.release.axes import axis_labels, cell_count, take
+from leastnoise.release.display import number
+from leastnoise.release.queries.counts import (
+    common_parameters,
+    count_measure,
+    described,
+    options_in_steps,
+    whole_numbers,
+)
+from leastnoise.release.queries.query import AskedDataset, Query
+from leastnoise.release.queries.reachable import cells_reachable
+from leastnoise.release.sensitivity import sensitivity_of
+from leastnoise.release.tidy import TidyTable
+
+__all__ = ["Workload", "WorkloadProblem", "named_matrix", "read_matrix"]
+
+_LARGEST_FOR_BODIES = 8  # entries of a matrix up to which bodies are quick to find
+
+
+@dataclass(frozen=True)
+class WorkloadProblem:
+    """F·x is asked for, x a histogram; the cost is the ℓ₁ error.
+
+    One unit changes at most L cells of x, each by at most m. So F·x changes by at most m times the sum of the L largest
+    ℓ₁ norms of columns of F, in the ℓ₁ norm, and by at most m·L times the largest ℓ₂ norm in the ℓ₂ norm.
+
+    Args:
+        matrix: F, one row per answer.
+        epsilon: The privacy of the whole release.
+        delta: Above zero it lets Gaussian noise in.
+        sensitivity: Of x.
+        reachable: Whether one unit can change each cell alone, any number of units one after the other.
+    """
+
+    matrix: Matrix
+    epsilon: Exact
+    delta: Fraction
+    sensitivity: Sensitivity
+    reachable: bool = False
+
+    def candidates(self) -> Iterator[Mechanism]:
+        """Noise on the answers, noise on the cells, and for small maps noise shaped like the columns of F."""
+        most, cells, each = self.sensitivity.l1, self.sensitivity.cells, self.sensitivity.each
+        yield MappedNoise(self.matrix, Geometric(self.epsilon, most), Pure(self.epsilon))
+        lengths = sorted((sum(map(abs, column)) for column in self._columns), reverse=True)
+        yield VectorLaplace(self.epsilon, len(self.matrix), each * sum(lengths[:cells]))
+        if self._has_bodies():
+            shaped = LinearMapProblem(self.matrix, self.epsilon / most).candidates()
+            yield from (mechanism for mechanism in shaped if isinstance(mechanism, KNorm))
+        rho = rho_within(self.epsilon, self.delta) if self.delta else Fraction(0)
+        if rho:
+            event = Approximate(self.epsilon, self.delta)
+            yield MappedNoise(self.matrix, DiscreteGaussian.for_rho(rho / cells, each), event)
+            longest = max(sum(entry**2 for entry in column) for column in self._columns)
+            noise = DiscreteGaussian(most**2 * longest / (2 * rho), most)
+            yield NoisyCells((Block(noise, len(self.matrix), event),))
+
+    @property
+    def lower_bound(self) -> Enclosure | None:
+        """The ℓ₁ error that no ε-private mechanism beats; None where that is not known.
+
+        Each answer alone changes by f·k for the largest |entry| f of its row and every k = 1..m, so its error is at
+        least f times that of the best staircase for m. Where the columns of F are independent, the packing bound for
+        histograms that change by m in one cell is another one (docs/theory/releasing.md).
+        """
+        each = self.sensitivity.each
+        if self.delta or not self.reachable or each > WIDEST_STAIRS:
+            return None
+        largest = sum(max(map(abs, row)) for row in self.matrix)
+        bound = scaled(Staircase(self.epsilon, each).moment(1), largest)
+        count = len(self.matrix[0])
+        if count <= len(self.matrix) <= MOST_ROWS_OF_BODIES and RationalMatrix(self.matrix).rank() == count:
+            total = CrossPolytope(count).total(self.epsilon)
+            bound = larger(bound, scaled(lattice_packing_bound(len(self.matrix), total), each))
+        return bound
+
+    @property
+    def _columns(self) -> Iterator[tuple[int, ...]]:
+        return zip(*self.matrix, strict=True)
+
+    def _has_bodies(self) -> bool:
+        return (
+            1 < len(self.matrix) <= MOST_ROWS_OF_BODIES
+            and len(self.matrix[0]) <= MOST_CELLS_FOR_BODIES
+            and max(max(map(abs, row)) for row in self.matrix) <= _LARGEST_FOR_BODIES
+        )
+
+    def expected_loss(self, mechanism: Mechanism) -> Enclosure:
+        """The expected sum of absolute errors."""
+        if isinstance(mechanism, KNorm):
+            return mechanism.expected_error()
+        if isinstance(mechanism, NoisyCells):
+            return scaled(mechanism.error().expected, len(self.matrix))
+        return mechanism.error().expected
+
+    def reaches(self, mechanism: Mechanism) -> list[Fraction]:
+        """For each answer an error that it does not exceed with 95 % probability."""
+        if isinstance(mechanism, MappedNoise):
+            return mechanism.reaches()
+        if isinstance(mechanism, NoisyCells):
+            far = mechanism.error().quantiles[LEVEL]
+        elif isinstance(mechanism, VectorLaplace):
+            far = Fraction(Geometric(mechanism.epsilon, mechanism.sensitivity).quantile())
+        else:
+            far = mechanism.error().quantiles[LEVEL]  # of all answers together, so of each
+        return [far] * len(self.matrix)
+
+
+@dataclass(frozen=True, repr=False)
+class Workload(Query):
+    """Whole linear combinations of the counts of a histogram.
+
+    Attributes:
+        dataset: The table with its ledger.
+        contribution: What one unit may add to the histogram.
+        axes: The cells of the histogram.
+        matrix: One row per answer, one column per cell.
+        names: What the answers are called.
+        what: What kind of workload.
+        of: "rows" or "units".
+        where: Which rows count; None for all.
+    """
+
+    dataset: AskedDataset
+    contribution: Contribution
+    axes: tuple[Axis, ...]
+    matrix: Matrix
+    names: tuple[str, ...]
+    what: str
+    of: str
+    where: Predicate | None
+
+    @property
+    def question(self) -> str:
+        """What is asked."""
+        return described(f"{self.what} ({len(self.matrix)} answers) of the count of {self.of}", self.axes, self.where)
+
+    def parameters(self) -> dict[str, Json]:
+        """As JSON."""
+        common = common_parameters(self.contribution, self.axes, self.where)
+        return {**common, "of": self.of, "matrix": [list(row) for row in self.matrix], "names": list(self.names)}
+
+    @cached_property
+    def reachable(self) -> bool:
+        """Whether any number of units can be in each cell."""
+        return cells_reachable(self.dataset.table.columns, self.contribution, self.axes, self.where)
+
+    def method(self, epsilon: Exact, delta: Fraction) -> Method:
+        """The candidate with the least expected error in sum."""
+        sensitivity = sensitivity_of(self.contribution, count_measure(self.of), (cell_count(self.axes),))
+        require_drawable(sensitivity.l1, epsilon)
+        problem = WorkloadProblem(self.matrix, epsilon, delta, sensitivity, self.reachable)
+        plan, bound = _ranked(problem), problem.lower_bound
+        best, expected = plan.best, plan.options[0].expected
+        reaches, share = problem.reaches(best), Fraction(1, len(self.matrix))
+        return Method(
+            mechanism=best,
+            event=Pure(epsilon) if isinstance(best, KNorm) else best.privacy,
+            error=ErrorEstimate("absolute", scaled(expected, share), {LEVEL: max(reaches)}, attained=False),
+            sensitivity=sensitivity,
+            write=whole_numbers,
+            show=partial(self.show, reaches),
+            reason=best.why(),
+            lower_bound=None if bound is None else scaled(bound, share),
+            options=options_in_steps(plan.options, share),
+            notes=("the expected error is the average over the answers, the 95 % error that of the worst answer",),
+        )
+
+    def half_error(self, epsilon: Exact, delta: Fraction) -> Exact | None:
+        """Twice ε, if that is enough: finer steps would compute the errors of all candidates many times over."""
+        now, then = (self.method(e, delta).error for e in (epsilon, 2 * epsilon))
+        return 2 * epsilon if now and then and 2 * then.expected.upper <= now.expected.upper else None
+
+    def read(self) -> NDArray[Any]:
+        """F·x."""
+        asked = self.contribution, self.axes, (count_measure(self.of),), self.where
+        (counts,) = self.dataset.table.aggregate(*asked)
+        cells = np.array([int(count) for count in np.ravel(counts)], dtype=object)
+        return cast("NDArray[Any]", np.array(self.matrix, dtype=object) @ cells)
+
+    def show(self, reaches: list[Fraction], drawn: list[int]) -> TidyTable:
+        """The answers with their intervals."""
+        pairs = list(zip(drawn, reaches, strict=True))
+        columns = {
+            "query": self.names,
+            "value": tuple(drawn),
+            "low": tuple(k - floor(far) for k, far in pairs),
+            "high": tuple(k + floor(far) for k, far in pairs),
+        }
+        return TidyTable(columns, ("query",))
+
+
+@lru_cache(maxsize=4)
+def _ranked(problem: WorkloadProblem) -> Plan:
+    """The plan of a problem; the error at half the price asks for it again."""
+    return plan_for(problem)
+
+
+def named_matrix(kind: str, axes: tuple[Axis, ...]) -> tuple[Matrix, tuple[str, ...]]:
+    """The matrix and the names of "prefix sums" or "ranges" along one axis.
+
+    Raises:
+        BadParameter: The kind is unknown, or there are several axes.
+        TooLarge: There would be too many answers.
+    """
+    if kind not in ("prefix sums", "ranges"):
+        raise BadParameter("unknown workload", given=kind, fix='pass "prefix sums", "ranges" or a matrix')
+    if len(axes) != 1:
+        raise BadParameter(f"{kind} run along one column", given=len(axes), fix="name one column in `by`")
+    labels = [number(label) for label in axis_labels(axes[0])]
+    size = len(labels)
+    starts = [0] if kind == "prefix sums" else list(range(size))
+    answers = size if kind == "prefix sums" else size * (size + 1) // 2
+    require_size(answers, size)
+    spans = [(first, last) for first in starts for last in range(first, size)]
+    matrix = tuple((0,) * first + (1,) * (last + 1 - first) + (0,) * (size - 1 - last) for first, last in spans)
+    return matrix, tuple(labels[a] if a == b else f"{labels[a]} … {labels[b]}" for a, b in spans)
+
+
+def require_size(answers: int, cells: int) -> None:
+    """Refuse a workload of more answers or entries than the limits."""
+    if answers > MOST_CELLS or answers * cells > MOST_ENTRIES:
+        raise TooLarge(
+            f"a workload has at most {MOST_CELLS} answers and {MOST_ENTRIES} entries",
+            given=f"{answers} answers from {cells} cells",
+            fix="ask for fewer answers, or use fewer keys or bins",
+        )
+
+
+def read_matrix(matrix: Iterable[Iterable[NumberLike]] | NDArray[Any], cells: int) -> Matrix:
+    """A matrix of whole numbers with one column per cell.
+
+    Raises:
+        BadParameter: It is no matrix, or zero.
+        TooLarge: It has too many rows, or an entry is too large.
+    """
+    most = min(MOST_CELLS, MOST_ENTRIES // cells)
+    rows = take(_listed(matrix), most, f"answers from {cells} cells")
+    found = tuple(tuple(take(_listed(row), cells, "entries in a row of the matrix")) for row in rows)
+    if not found or any(len(row) != cells for row in found):
+        raise BadParameter(f"the matrix must have {cells} columns, one for each cell", fix="add zeros where needed")
+    whole = tuple(tuple(_read_entry(entry) for entry in row) for row in found)
+    if not any(any(row) for row in whole):
+        raise BadParameter("the matrix is zero", fix="a known answer needs no noise")
+    return whole
+
+
+def _listed(given: object) -> Iterable[Any]:
+    if isinstance(given, np.ndarray):
+        return cast("list[Any]", given.tolist()) if given.ndim else ()
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise BadParameter("a matrix is a list of rows of whole numbers", given=given, fix="pass [[1, 0], [1, 1]]")
+    return given
+
+
+def _read_entry(entry: Any) -> int:
+    whole = entry if type(entry) is int else read_integer(entry, "matrix")
+    if abs(whole) > LARGEST_ENTRY:
+        raise NumberTooLarge("an entry of the matrix is too large", fix=f"keep within ±{LARGEST_ENTRY}")
+    return whole

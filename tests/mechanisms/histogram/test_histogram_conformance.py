@@ -1,0 +1,111 @@
+"""The mechanisms of histograms go through the suite that every mechanism passes."""
+
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+from leastnoise.exact import ln
+from leastnoise.mechanisms import DiscreteGaussian, Geometric
+from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise
+from leastnoise.mechanisms.histogram.noisy_cells import Block, NoisyCells
+from leastnoise.mechanisms.histogram.stable_histogram import StableHistogram
+from leastnoise.model.events import Approximate, Composed, LaplaceNoise, Pure
+from leastnoise.model.graphs import from_edges
+from mechanisms.conformance import Case, Conformance
+
+BAD_VECTORS = [[5678.5, 1], [12345] * 7, "12345", [[1234, 5678]], None, [True, False]]
+
+
+def box(reach, dimension=2):
+    return list(product(range(-reach, reach + 1), repeat=dimension))
+
+
+def l1(output, answer):
+    return sum(abs(y - x) for y, x in zip(output, answer, strict=True))
+
+
+def first_cell(output, answer):
+    return abs(output[0] - answer[0])
+
+
+ONE_CELL = from_edges([((0, 0), (1, 0)), ((0, 0), (0, 1)), ((1, 0), (1, 1)), ((0, 1), (1, 1))])
+BOTH_CELLS = from_edges([((0, 0), (1, 1))])
+MAP = ((1, 0), (1, 1))
+MAPPED = from_edges([((0, 0), (1, 1)), ((0, 0), (0, 1)), ((1, 1), (1, 2)), ((0, 1), (1, 2))])  # images of ONE_CELL
+
+
+def cells(blocks, graph, **more):
+    return Case(
+        NoisyCells,
+        {"blocks": blocks},
+        answers=tuple(graph.nodes),
+        graph=graph,
+        outputs=box(12),
+        complete=False,
+        loss=first_cell,
+        left_out=Fraction(1, 1000),
+        samples=50_000,
+        bad_answers=BAD_VECTORS,
+        **more,
+    )
+
+
+def mapped(noise, event, **more):
+    return Case(
+        MappedNoise,
+        {"matrix": MAP, "noise": noise, "event": event},
+        answers=tuple(MAPPED.nodes),
+        graph=MAPPED,
+        outputs=[(a, a + b) for a, b in box(12)],
+        complete=False,
+        loss=l1,
+        left_out=Fraction(1, 1000),
+        least_quantiles=False,
+        samples=50_000,
+        bad_answers=BAD_VECTORS,
+        **more,
+    )
+
+
+def unknown_keys(**parameters):
+    """One unit has the key "a" alone, another one may join it."""
+    answers = [{"a": 1}, {}, {"a": 2}]
+    threshold = StableHistogram(**parameters).threshold
+    return Case(
+        StableHistogram,
+        parameters,
+        answers=answers,
+        graph=from_edges([("one", "nobody"), ("one", "two")], ["one", "nobody", "two"]),
+        outputs=[(), *((("a", count),) for count in range(threshold, threshold + 40))],
+        complete=False,
+        tight=False,  # the threshold is a whole number
+        bad_parameters={
+            "epsilon": [0, -1, "one", float("nan"), None],
+            "delta": [0, 1, -1, "x", None],
+            "groups": [0, 1.5, None],
+            "rows": [0, 1.5, None],
+        },
+        bad_answers=[{"a": 1234.5}, [12345], None, {"a": True}],
+    )
+
+
+CASES = [
+    cells((Block(Geometric("ln(4)"), 2, Pure("ln(4)")),), ONE_CELL),
+    cells((Block(Geometric("ln(4)"), 2, Composed((LaplaceNoise("ln(4)"),) * 2)),), BOTH_CELLS, epsilon=ln(16)),
+    cells(
+        (Block(Geometric("ln(4)"), 1, Pure("ln(4)")), Block(Geometric("ln(6)"), 1, Pure("ln(6)"))),
+        BOTH_CELLS,
+        epsilon=ln(24),
+    ),
+    cells((Block(DiscreteGaussian(4), 2, Approximate(1, "1/5")),), ONE_CELL, tight=False),
+    mapped(Geometric("ln(4)"), Pure("ln(4)")),
+    unknown_keys(epsilon="ln(2)", delta="1/10"),
+    unknown_keys(epsilon="ln(9)", delta="1/10", groups=2),
+    unknown_keys(epsilon=1, delta="1/100"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+class TestHistogramMechanisms(Conformance):
+    """Independent noise on cells, noise carried through a map, and keys that nobody listed."""

@@ -1,0 +1,119 @@
+"""The exact privacy of one release: the law of what is drawn at two true answers, judged against what was charged."""
+
+from fractions import Fraction
+from functools import lru_cache
+from itertools import permutations, product
+from math import prod
+
+import numpy as np
+
+from leastnoise.checker import check
+from leastnoise.composition import cost_of
+from leastnoise.composition.concentrated import concentrated_epsilon
+from leastnoise.exact.enclosures import exp_above
+from leastnoise.mechanisms import DiscreteGaussian, Geometric, KNorm, VectorLaplace
+from leastnoise.mechanisms.choice.top_k import TopK
+from leastnoise.mechanisms.histogram import MappedNoise, NoisyCells, StableHistogram
+from leastnoise.model.channel import Channel
+from leastnoise.model.graphs import path
+
+
+def is_private(method, before, after, cells=None):
+    """Whether a release by this method tells the two true answers apart by no more than its event charges.
+
+    Args:
+        method: Of a query, at a price.
+        before: The true answer, as the query reads it.
+        after: That of a neighbour.
+        cells: For a mechanism with noise on the cells of a histogram: the two histograms.
+    """
+    mechanism, cost = method.mechanism, cost_of(method.event)
+    if isinstance(mechanism, NoisyCells):
+        noises = [block.noise for block in mechanism.blocks for _ in range(block.count)]
+        return _sums_within(list(zip(noises, _difference(before, after), strict=True)), cost)
+    if isinstance(mechanism, MappedNoise):  # what leaves is computed from the noisy cells
+        return _sums_within([(mechanism.noise, d) for d in _difference(*cells)], cost)
+    if isinstance(mechanism, VectorLaplace):
+        noise = Geometric(mechanism.epsilon, mechanism.sensitivity)
+        return _sums_within([(noise, d) for d in _difference(before, after)], cost)
+    if isinstance(mechanism, KNorm):  # a norm: no output tells more than the true answer itself
+        answers = [tuple(int(v) for v in side) for side in (before, after)]
+        here, there = (mechanism.pmf(answers[0], side) for side in answers)
+        return here.lower <= exp_above(cost.epsilon) * there.upper
+    if isinstance(mechanism, StableHistogram):
+        return _judged(_threshold_rows(mechanism, before, after), cost)
+    rows = [[mechanism.pmf(output, side) for output in _outputs(mechanism)] for side in (before, after)]
+    return _judged(rows, cost)
+
+
+def _difference(before, after):
+    return [int(b) - int(a) for a, b in zip(np.ravel(before), np.ravel(after), strict=True)]
+
+
+def _sums_within(changed, cost):
+    """Independent noises: their privacy losses add up, for pure privacy exactly, for Gaussian noise by their ρ."""
+    changed = [(noise, abs(d)) for noise, d in changed if d]
+    if any(isinstance(noise, DiscreteGaussian) for noise, _ in changed):
+        if len(changed) == 1:
+            noise, d = changed[0]
+            return DiscreteGaussian(noise.sigma_squared, d).delta_at(cost.epsilon).upper <= cost.delta
+        rho = sum(Fraction(d * d) / (2 * noise.sigma_squared) for noise, d in changed)
+        return concentrated_epsilon(rho, cost.delta) <= cost.epsilon + Fraction(1, 2**70)  # rounded up by less
+    return sum((_tight(noise, d) for noise, d in changed), start=Fraction(0)) <= cost.epsilon
+
+
+@lru_cache(maxsize=4096)
+def _tight(noise, d):
+    """The least ε of one noisy number that changes by d, by the checker: from 2Δ + d on both sides nothing is new."""
+    last = 2 * noise.sensitivity + d + 1
+    rows = []
+    for x in (0, d):
+        inner = [noise.noise_pmf(k - x) for k in range(-last, last + 1)]
+        rows.append([noise.tail(last + 1 + x), *inner, noise.tail(last + 1 - x)])
+    assert all(p.is_exact for row in rows for p in row), "choose an ε with rational laws"
+    return check(Channel([[p.lower for p in row] for row in rows]), path(2), 0).tight_epsilon
+
+
+def _threshold_rows(mechanism, before, after):
+    """Keys whose counts are equal have the same law on both sides and are left out."""
+    keys = [key for key in {*before, *after} if before.get(key, 0) != after.get(key, 0)]
+    last = mechanism.threshold + max([*before.values(), *after.values(), 0]) + 1
+    places = [None, *range(mechanism.threshold, last + 1)]
+
+    def chance(count, place):
+        if count == 0:
+            return Fraction(int(place is None))
+        if place is None:
+            return mechanism.hidden(count).lower
+        if place < last:
+            return mechanism.noise.pmf(place, count).lower
+        return 1 - mechanism.noise.cdf(place - 1, count).lower
+
+    outputs = list(product(places, repeat=len(keys)))
+    return [
+        [prod(chance(side.get(key, 0), at) for key, at in zip(keys, row, strict=True)) for row in outputs]
+        for side in (before, after)
+    ]
+
+
+def _outputs(mechanism):
+    if isinstance(mechanism, TopK):
+        return list(permutations(mechanism.candidates, mechanism.k))
+    if hasattr(mechanism, "lattice"):
+        points = mechanism.lattice.points(np.arange(mechanism.lattice.top + 1)).tolist()
+        return list(product(points, repeat=len(mechanism.levels))) if hasattr(mechanism, "levels") else points
+    return list(getattr(mechanism, "options", None) or mechanism.candidates)
+
+
+def _judged(rows, cost):
+    """By the checker where the law is exact; else no output may surely break the promise."""
+    if all(getattr(p, "is_exact", True) for row in rows for p in row):
+        exact = [[getattr(p, "lower", p) for p in row] for row in rows]
+        whole = [[*row, 1 - sum(row)] for row in exact]
+        return bool(check(Channel(whole), path(2), cost.epsilon, cost.delta))
+    most = exp_above(cost.epsilon)
+    for one, other in (rows, rows[::-1]):
+        excess = sum(max(p.lower - most * q.upper, Fraction(0)) for p, q in zip(one, other, strict=True))
+        if excess > cost.delta:
+            return False
+    return True
