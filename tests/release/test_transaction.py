@@ -225,12 +225,22 @@ def test_a_failure_suspends_its_analyst_and_nobody_else(ledger):
     assert release_once(ledger, other, lambda: 1, str) == "1"
 
 
-@pytest.mark.parametrize("drawn", [math.nan, math.inf, object(), 10**5000, b"x", [[math.nan]]], ids=range(6))
-def test_a_drawn_value_that_is_no_json_is_a_failure_and_not_drawn_again(ledger, drawn):
+NO_JSON = {
+    "not a number": math.nan,
+    "infinity": math.inf,
+    "an object": object(),
+    "too many digits": 10**5000,
+    "bytes": b"x",
+    "deep inside": [[math.nan]],
+}
+
+
+@pytest.mark.parametrize("kind", NO_JSON)
+def test_a_drawn_value_that_is_no_json_is_a_failure_and_not_drawn_again(ledger, kind):
     """Else "is it a number?" would be told of any number of fresh draws, for one price."""
     for _ in range(2):
         with pytest.raises(EngineFailure):
-            release_once(ledger, request(), lambda: 1, lambda _: drawn)
+            release_once(ledger, request(), lambda: 1, lambda _: NO_JSON[kind])
     assert kinds(ledger) == ["reserve", "commit", "fail"]
 
 
