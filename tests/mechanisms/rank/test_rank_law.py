@@ -153,7 +153,7 @@ def test_a_median_of_many_records_lies_within_a_hundred_ranks():
 @pytest.mark.parametrize("level", [Fraction(1, 2), Fraction(123_456_789, 10**9)])
 @pytest.mark.parametrize("exchange", [True, False])
 def test_any_number_of_records_is_answered_by_the_same_formula(level, exchange):
-    """Counts far beyond 10^9: changes by Python's integers, and draws by runs that are no more than twice the places."""
+    """Counts far beyond 10^9: changes by Python's integers, draws by no more runs than twice the places."""
     rule = RankRule(level, exchange)
     law = RankLaw(rule, ln(2) / 10**17, 3)
     for counts in ([10**9, 1, 0, 0], [10**9, 0, 0, 2], [2**60, 5, 2**60, 2**61], [1, 0, 0, 2**62]):

@@ -18,11 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
+from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.mechanisms.epsilon import read_epsilon
 from leastnoise.mechanisms.numeric.formulas import at_alpha
 
 __all__ = ["count_bound", "min_cut_bound", "sorted_counts_bound", "vertex_cover_bound"]
 
+_LARGEST = 1 << 60  # numbers of nodes and records are then doubles, nearly
 _LARGEST_STAR = 2048
 _CANDIDATES = 512
 
@@ -40,7 +42,7 @@ def min_cut_bound(nodes: NumberLike, epsilon: NumberLike) -> Enclosure:
     >>> float(min_cut_bound(1000, 0.1)) > 41, min_cut_bound(3, "ln(2)")
     (True, Enclosure(1/6))
     """
-    n, rate = read_integer(nodes, "nodes", at_least=2), read_exact(epsilon, "epsilon", above=0)
+    n, rate = read_integer(nodes, "nodes", at_least=2, at_most=_LARGEST), read_epsilon(epsilon)
     step = float(rate)
     cuts = _sizes(2, min(n - 1, 2 + int((2 * math.log(n) + 8) / step)))
 
@@ -73,7 +75,7 @@ def vertex_cover_bound(epsilon: NumberLike, nodes: NumberLike | None = None) -> 
     >>> float(vertex_cover_bound(0.1)) > 3, vertex_cover_bound("ln(2)", nodes=3)
     (True, Enclosure(7/6))
     """
-    rate = read_exact(epsilon, "epsilon", above=0)
+    rate = read_epsilon(epsilon)
     most = _LARGEST_STAR if nodes is None else min(_LARGEST_STAR, read_integer(nodes, "nodes", at_least=2))
     step = float(rate)
 
@@ -115,9 +117,9 @@ def sorted_counts_bound(
     >>> sorted_counts_bound(1, "ln(3)"), float(sorted_counts_bound(10**6, 0.1)) > 1500
     (Enclosure(1/4), True)
     """
-    records = read_integer(total, "total", at_least=1)
-    most = records if longest is None else read_integer(longest, "longest", at_least=1)
-    rate, unit = read_exact(epsilon, "epsilon", above=0), read_integer(step, "step", at_least=1)
+    records = read_integer(total, "total", at_least=1, at_most=_LARGEST)
+    most = records if longest is None else read_integer(longest, "longest", at_least=1, at_most=_LARGEST)
+    rate, unit = read_epsilon(epsilon), read_integer(step, "step", at_least=1, at_most=_LARGEST)
 
     def rows(width: int) -> int:
         return min(most, (math.isqrt(1 + 8 * (records // (unit * width))) - 1) // 2)
@@ -141,7 +143,7 @@ def count_bound(largest: NumberLike, epsilon: NumberLike) -> Enclosure:
     >>> count_bound(1, "ln(3)"), count_bound(2, "ln(2)")
     (Enclosure(1/4), Enclosure(8/15))
     """
-    width, rate = read_integer(largest, "largest", at_least=1), read_exact(epsilon, "epsilon", above=0)
+    width, rate = read_integer(largest, "largest", at_least=1, at_most=_LARGEST), read_epsilon(epsilon)
     return at_alpha(rate, lambda a: _count_loss(a, width))
 
 

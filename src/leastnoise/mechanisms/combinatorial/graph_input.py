@@ -21,6 +21,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from itertools import islice
 from math import floor, inf
 from numbers import Rational
 from pathlib import Path
@@ -29,7 +30,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadParameter, LeastNoiseError
+from leastnoise.errors import BadParameter, LeastNoiseError, TooLarge
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
 from leastnoise.model.labels import read_labels
 
@@ -39,6 +40,7 @@ GraphLike: TypeAlias = Any  # networkx.Graph, igraph.Graph, SciPy sparse matrix,
 Nodes: TypeAlias = Iterable[Hashable] | NumberLike
 
 _MOST_NODES = 1 << 31
+_MOST_LABELS = 1 << 22
 _MOST_STEPS = 1 << 61
 _MOST_DIGITS = 1000  # of a decimal before or after its point; beyond them it counts as infinite or zero
 _HALF = Fraction(1, 2)
@@ -79,10 +81,13 @@ def read_nodes(nodes: Nodes) -> Sequence[Hashable]:
     >>> read_nodes(3), read_nodes("abc")
     (range(0, 3), ('a', 'b', 'c'))
     """
-    if isinstance(nodes, range) and nodes == range(len(nodes)):
-        return nodes
+    if isinstance(nodes, range) and nodes == range(nodes.stop):
+        return range(read_integer(nodes.stop, "nodes", at_least=1, at_most=_MOST_NODES))
     if isinstance(nodes, Iterable) and not (isinstance(nodes, str) and nodes.isdigit()):
-        return read_labels(nodes, "nodes")
+        labels = tuple(islice(nodes, _MOST_LABELS + 1))
+        if len(labels) > _MOST_LABELS:
+            raise TooLarge(f"there may be at most {_MOST_LABELS} labelled nodes", given="more", fix="pass their number")
+        return read_labels(labels, "nodes")
     return range(read_integer(nodes, "nodes", at_least=1, at_most=_MOST_NODES))
 
 

@@ -23,9 +23,10 @@ from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
+from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.exact.samplers.laplace import discrete_laplace, discrete_laplace_cdf, discrete_laplace_pmf
 from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.epsilon import read_epsilon
 from leastnoise.mechanisms.numeric.formulas import at_alpha, least_whole, scaled
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.mechanisms.rank.lattice import Interval, read_interval
@@ -107,7 +108,7 @@ class BoundedMean(Mechanism):
         records: NumberLike | None = None,
         missing: NumberLike | None = None,
     ) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
         object.__setattr__(self, "lattice", read_interval(lower, upper, step))
         object.__setattr__(self, "records", None if records is None else read_integer(records, "records", at_least=1))
         object.__setattr__(self, "missing", self.lattice.read_missing(missing))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import inf, lcm
 from typing import Any
 
@@ -24,6 +24,7 @@ __all__ = ["Grid", "Interval", "Lattice", "Listed", "read_grid", "read_interval"
 
 _MOST_STEPS = 1 << 52  # a place is then exact as a double
 _DEFAULT_STEPS = 1 << 20
+_MOST_POINTS = 1 << 22
 
 
 class Lattice(ABC):
@@ -139,7 +140,11 @@ def read_grid(grid: Sequence[NumberLike] | NDArray[Any] | None) -> Grid:
     """
     if grid is None:
         raise unbounded("grid is missing")
-    listed = grid.tolist() if isinstance(grid, np.ndarray) else list(grid)
+    if not isinstance(grid, Iterable) or isinstance(grid, str):
+        raise BadParameter("grid must be a list of numbers", given=type(grid).__name__, fix="pass grid=range(0, 121)")
+    listed = list(islice(grid.tolist() if isinstance(grid, np.ndarray) and grid.ndim == 1 else grid, _MOST_POINTS + 1))
+    if len(listed) > _MOST_POINTS:
+        raise TooLarge(f"a grid has at most {_MOST_POINTS} points", given="more", fix="pass bounds: IntervalQuantile")
     numbers = tuple(
         x if type(x) in (int, float) else float(read_rational(x, f"grid[{i}]")) for i, x in enumerate(listed)
     )

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
 from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.epsilon import read_epsilon
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.mechanisms.rank.certificates import certify, growing_databases
 from leastnoise.mechanisms.rank.lattice import Grid, Lattice, Listed, read_grid
@@ -157,7 +158,7 @@ class Quantile(LatticeQuantile):
         records: NumberLike | None = None,
         missing: NumberLike | None = None,
     ) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
         object.__setattr__(self, "lattice", read_grid(grid))
         object.__setattr__(self, "level", read_level(level))
         object.__setattr__(self, "records", None if records is None else read_integer(records, "records", at_least=1))

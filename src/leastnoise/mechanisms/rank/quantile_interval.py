@@ -12,7 +12,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
+from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.mechanisms.epsilon import read_epsilon
 from leastnoise.mechanisms.rank.lattice import Interval, read_interval
 from leastnoise.mechanisms.rank.quantile import LatticeQuantile
 from leastnoise.mechanisms.rank.rank_law import read_level
@@ -60,7 +61,7 @@ class IntervalQuantile(LatticeQuantile):
         records: NumberLike | None = None,
         missing: NumberLike | None = None,
     ) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
         object.__setattr__(self, "lattice", read_interval(lower, upper, step))
         object.__setattr__(self, "level", read_level(level))
         object.__setattr__(self, "records", None if records is None else read_integer(records, "records", at_least=1))

@@ -26,8 +26,9 @@ from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
+from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.epsilon import read_epsilon
 from leastnoise.mechanisms.numeric.formulas import scaled
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.mechanisms.rank.cells import Cells
@@ -48,7 +49,7 @@ __all__ = ["SeveralQuantiles"]
 _LARGEST_DENOMINATOR = 10**9
 _MOST_JITTER = 1 << 10
 _MOST_WAYS = 1 << 12
-_MOST_LEVELS = 1 << 12
+_MOST_LEVELS = 1 << 10
 _METHODS = ("recursive", "separate")
 
 
@@ -99,7 +100,7 @@ class SeveralQuantiles(Mechanism):
         method: str | None = None,
         jitter: NumberLike = _MOST_JITTER,
     ) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
         object.__setattr__(self, "levels", _read_levels(levels))
         object.__setattr__(self, "lattice", read_interval(lower, upper, step))
         object.__setattr__(self, "records", None if records is None else read_integer(records, "records", at_least=1))

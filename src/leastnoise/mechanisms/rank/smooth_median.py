@@ -27,9 +27,10 @@ from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size
 from leastnoise.exact.enclosures import Enclosure, enclose, exp_above, ln_above, ln_below
 from leastnoise.exact.numbers import Exact, LogSum
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
 from leastnoise.exact.samplers.laplace import truncated_geometric, truncated_geometric_pmf
 from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.epsilon import read_epsilon
 from leastnoise.mechanisms.numeric.formulas import at_alpha, least_whole
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.mechanisms.rank.lattice import Interval, Listed, read_interval
@@ -86,7 +87,7 @@ class SmoothMedian(Mechanism):
         step: NumberLike | None = None,
         missing: NumberLike | None = None,
     ) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
         object.__setattr__(self, "delta", read_rational(delta, "delta", above=0, at_most=Fraction(1, 2)))
         object.__setattr__(self, "lattice", read_interval(lower, upper, step))
         object.__setattr__(self, "records", read_integer(records, "records", at_least=1))

@@ -25,7 +25,7 @@ from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.balls import of_fraction
 from leastnoise.exact.enclosures import Enclosure, enclose
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.sources import Source, require_secure, system_source
 from leastnoise.mechanisms.choice.regret import exponential_regret
@@ -35,6 +35,7 @@ from leastnoise.mechanisms.combinatorial.k_median.packing import farthest_first,
 from leastnoise.mechanisms.combinatorial.k_median.search_law import Facilities, search_law, swap_table, swapped
 from leastnoise.mechanisms.combinatorial.k_median.shares import equal_share
 from leastnoise.mechanisms.combinatorial.k_median.swaps import cost_of
+from leastnoise.mechanisms.epsilon import read_epsilon
 from leastnoise.mechanisms.rank.certificates import growing_databases
 from leastnoise.model.certificate import PrivacyCertificate
 from leastnoise.model.channel import Channel
@@ -47,7 +48,7 @@ __all__ = ["KMedian"]
 Progress = Callable[[str, int], None]
 
 _MOST_PATHS = 20_000
-_MOST_STEPS = 10**5
+_MOST_STEPS = 10**4
 _MOST_WORK = 10**12  # distances
 _LARGEST_COST = 1 << 61
 _ROUNDING = Fraction(65, 64)  # distances are rounded by half a step, and by less than a hundredth before that
@@ -99,7 +100,7 @@ class KMedian(Mechanism):
         diameter: NumberLike | None = None,
         resolution: NumberLike = MOST_STEPS,
     ) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
         object.__setattr__(self, "delta", read_rational(delta, "delta", at_least=0, below=1))
         public = read_metric(
             points=points, matrix=matrix, metric=metric, count=count, diameter=diameter, resolution=resolution

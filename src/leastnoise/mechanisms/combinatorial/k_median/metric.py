@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +28,7 @@ MOST_STEPS = (1 << 16) - 1
 _MOST_POINTS = 1 << 15  # all pairs of them are weighed at every swap
 _MOST_CHECKED = 1 << 10  # points up to which all triangles of a table are looked at
 _TOLERANCE = 2.0**-40  # of the diameter, for the roundings of whoever computed the distances
+_LARGEST = Fraction(2**500)
 _ROWS = 256
 _LARGEST_CACHE = 1 << 30  # bytes of rounded distances that are kept
 
@@ -142,9 +144,10 @@ class _Euclidean(PublicMetric):
 
     def distances(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
         squares = np.zeros((len(rows), len(columns)))
-        for axis in self._points.T:  # no matrix product: its last bits would depend on the shape of the block
-            difference = np.subtract.outer(axis[rows], axis[columns])
-            squares += np.multiply(difference, difference, out=difference)
+        with np.errstate(over="ignore"):  # an infinite distance is refused
+            for axis in self._points.T:  # no matrix product: its last bits would depend on the shape of the block
+                difference = np.subtract.outer(axis[rows], axis[columns])
+                squares += np.multiply(difference, difference, out=difference)
         return np.sqrt(squares, out=squares)
 
     def identity(self) -> tuple[Any, ...]:
@@ -198,7 +201,11 @@ def read_metric(
             fix="pass points=array of n × d coordinates, for example",
         )
     steps = read_integer(resolution, "resolution", at_least=1, at_most=MOST_STEPS)
-    width = None if diameter is None else float(read_rational(diameter, "diameter", above=0))
+    width = None
+    if diameter is not None:
+        width = float(read_rational(diameter, "diameter", at_least=1 / _LARGEST, at_most=_LARGEST))
+    if metric is not None and not callable(metric):
+        raise BadParameter("metric must be a function", given=type(metric).__name__, fix="pass matrix=, for example")
     if metric is not None:
         return _Called(metric, read_integer(0 if count is None else count, "count", at_least=2), width, steps)
     table = _table(points if matrix is None else matrix)

@@ -3,7 +3,8 @@
 All cuts up to some weight are listed (`small_cuts`), each a candidate of its own. The heavier cuts are covered by one
 candidate per class of `contraction`, whose weight e^(−rate·level) is at least that of the cuts it can return. Draw a
 candidate; a listed cut is returned, a class gets one trial, and a rejected trial starts all over. How many cuts are
-listed changes the time and not the law.
+listed changes the time and not the law. Where the minimum cut is so light that a hundred trials are rejected, the cut
+is drawn by `random_cluster`, whose law is the same: rejected trials tell nothing about it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from leastnoise.exact.samplers.categorical_exp import categorical_exp, categoric
 from leastnoise.exact.sources import Source, system_source
 from leastnoise.mechanisms.combinatorial.min_cut.connectivity import Matrix, minimum_cut
 from leastnoise.mechanisms.combinatorial.min_cut.contraction import Contractions, class_levels
+from leastnoise.mechanisms.combinatorial.min_cut.random_cluster import RandomCluster
 from leastnoise.mechanisms.combinatorial.min_cut.small_cuts import small_cuts
 
 __all__ = ["CutLaw", "Progress", "all_cut_weights"]
@@ -31,6 +33,7 @@ Progress = Callable[[str, int], None]
 _ENOUGH = 4.0  # trials per draw that are not worth a longer list
 _FARTHEST = 24  # half multiples of ln(n)/rate above the minimum cut
 _HALVINGS = 6
+_MOST_TRIALS = 100
 _LARGEST_EXPONENT = 600.0
 _SHARE_BITS = 256
 _ZERO = Fraction(0)
@@ -101,7 +104,7 @@ class CutLaw:
         bits, attempts, listed = source or system_source, 0, self._listed
         left_out = bool(negligible) and self.unlisted_share <= negligible
         exponents = self._exponents[: self._count] if left_out else self._exponents
-        while True:
+        while attempts < _MOST_TRIALS:
             self._tell("drawing a cut", attempts)
             chosen = int(categorical_exp(exponents, source=bits, rate=self._rate))
             if listed is not None and chosen < self._count:
@@ -111,6 +114,8 @@ class CutLaw:
             if side is not None:
                 return side
             attempts += 1
+        self._tell("coupling from the past", attempts)
+        return RandomCluster(self._matrix, self._rate).draw(bits)
 
     @cached_property
     def unlisted_share(self) -> Fraction:

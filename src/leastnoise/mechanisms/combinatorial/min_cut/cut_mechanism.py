@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import Exact
+from leastnoise.exact.numbers import Exact, exact_exp
 from leastnoise.exact.parameters import NumberLike, read_rational
 from leastnoise.exact.samplers.chances import at_chances
 from leastnoise.exact.samplers.scores import Scores
@@ -43,6 +43,7 @@ __all__ = ["Cut", "CutMechanism", "EdgeWeights", "exponential_chances", "read_cu
 Cut = frozenset[Hashable]
 
 _NEVER = Enclosure(Fraction(0), Fraction(0))
+_LARGEST = 2**500  # and its inverse: weights and steps between them are doubles
 _ENUMERABLE = 16  # nodes up to which the whole law is written down
 
 
@@ -74,13 +75,15 @@ class EdgeWeights:
         name: str = "weight",
         largest: NumberLike | None = None,
     ) -> None:
-        object.__setattr__(self, "step", read_rational(step, "step", above=0))
-        object.__setattr__(self, "sensitivity", read_rational(sensitivity, "sensitivity", above=0))
+        least, most = Fraction(1, _LARGEST), Fraction(_LARGEST)
+        object.__setattr__(self, "step", read_rational(step, "step", at_least=least, at_most=most))
+        unit = read_rational(sensitivity, "sensitivity", at_least=least, at_most=most)
+        object.__setattr__(self, "sensitivity", unit)
         if not isinstance(name, str) or not name:
             raise BadParameter("name must be the name of an edge attribute", given=type(name).__name__, fix='"weight"')
         object.__setattr__(self, "name", name)
-        most = None if largest is None else read_rational(largest, "largest", at_least=self.sensitivity)
-        object.__setattr__(self, "largest", most)
+        top = None if largest is None else read_rational(largest, "largest", at_least=unit, at_most=most)
+        object.__setattr__(self, "largest", top)
 
     @property
     def steps(self) -> int:
@@ -102,6 +105,11 @@ class CutMechanism(Mechanism):
     @abstractmethod
     def chances(self, matrix: Matrix, bits: int) -> list[Enclosure]:
         """P(cut) for cut 1, 2, … of `all_cut_weights`."""
+
+    @property
+    @abstractmethod
+    def rates(self) -> tuple[Exact, ...]:
+        """What the exponents are multiplied by; the law is rational where e to the power of each is."""
 
     @property
     @abstractmethod
@@ -209,14 +217,14 @@ class CutMechanism(Mechanism):
 
     def certify(self) -> PrivacyCertificate:
         """The law on all graphs with these (few) nodes, as an exact channel on the graph of neighbours."""
-        pairs = list(combinations(self.nodes, 2))
-        databases, graphs = hamming(len(pairs), 2), product((False, True), repeat=len(pairs))
-        laws = [self.law(list(compress(pairs, present))) for present in graphs]
-        if not all(p.is_exact for law in laws for p in law.values()):
+        if any(exact_exp(rate) is None for rate in self.rates):
             raise BadParameter(
                 f"the law of the {self.name} is irrational at this epsilon, so no exact channel can be certified",
                 fix='choose an epsilon with rational e^epsilon, such as "ln(3)", and for a raised cut resolution=1',
             )
+        pairs = list(combinations(self.nodes, 2))
+        databases, graphs = hamming(len(pairs), 2), product((False, True), repeat=len(pairs))
+        laws = [self.law(list(compress(pairs, present))) for present in graphs]
         cuts = [tuple(sorted(cut, key=self.nodes.index)) for cut in laws[0]]
         rows = [[p.lower for p in law.values()] for law in laws]
         return PrivacyCertificate(databases, Privacy(self.epsilon), Channel(rows, databases.nodes, cuts))

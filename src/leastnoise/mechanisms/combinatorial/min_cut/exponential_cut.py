@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact
+from leastnoise.exact.parameters import NumberLike
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.choice.regret import exponential_quantile, exponential_regret
@@ -30,6 +30,7 @@ from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import (
     read_weights,
 )
 from leastnoise.mechanisms.combinatorial.min_cut.utility import all_cuts
+from leastnoise.mechanisms.epsilon import read_epsilon
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.model.certificate import PrivacyCertificate
 from leastnoise.model.events import BoundedRange
@@ -62,7 +63,7 @@ class ExponentialCut(CutMechanism):
     weights: EdgeWeights | None
 
     def __init__(self, epsilon: NumberLike, nodes: Nodes, weights: EdgeWeights | None = None) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
         object.__setattr__(self, "nodes", read_cut_nodes(nodes, MOST_NODES, "use RaisedCut"))
         object.__setattr__(self, "weights", read_weights(weights))
         self.require_room()
@@ -76,6 +77,11 @@ class ExponentialCut(CutMechanism):
     def rate(self) -> Exact:
         """ε for each sensitivity, in steps."""
         return self.epsilon / self.sensitivity
+
+    @property
+    def rates(self) -> tuple[Exact, ...]:
+        """The one rate."""
+        return (self.rate,)
 
     @property
     def privacy(self) -> BoundedRange:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from leastnoise.exact.enclosures import Enclosure, exp_below
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.samplers.chances import at_chances
 from leastnoise.exact.samplers.scores import Scores
@@ -38,6 +38,7 @@ from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import (
 )
 from leastnoise.mechanisms.combinatorial.min_cut.raising import Raising
 from leastnoise.mechanisms.combinatorial.min_cut.utility import RaisedUtility
+from leastnoise.mechanisms.epsilon import read_epsilon
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.model.certificate import PrivacyCertificate
 from leastnoise.model.events import Approximate, BoundedRange, Composed, Event
@@ -88,7 +89,7 @@ class RaisedCut(CutMechanism):
         target: NumberLike | None = None,
         resolution: NumberLike | None = None,
     ) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
         object.__setattr__(self, "nodes", read_cut_nodes(nodes, _MOST_NODES, "join nodes to public groups first"))
         object.__setattr__(self, "delta", read_rational(delta, "delta", at_least=0, below=1))
         object.__setattr__(self, "weights", read_weights(weights))
@@ -188,6 +189,11 @@ class RaisedCut(CutMechanism):
         ).certify()
 
     @property
+    def rates(self) -> tuple[Exact, ...]:
+        """Of both phases, per unit of the raised weights."""
+        return self._first_rate, self._second_rate
+
+    @property
     def _first_rate(self) -> Exact:
         return self.first_epsilon / (self.sensitivity * self.raising.resolution)
 
@@ -205,7 +211,7 @@ class RaisedCut(CutMechanism):
         """High enough that phase 2 has few light cuts even if phase 1 misses it by (ln n + 5)·Δ/ε₁."""
         spread = log(len(self.nodes))
         goal = (spread + 5) / float(self.first_epsilon) + 4 * spread / float(self.second_epsilon)
-        return ceil(goal * self.sensitivity)
+        return ceil(Fraction(goal) * self.sensitivity)
 
 
 def _share(place: int, weights: list[Any], _: list[Any]) -> Any:

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.exact.numbers import Exact, ln
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
+from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.mechanisms.combinatorial.min_cut.connectivity import LARGEST_SUM, Matrix, lighter_cut
+from leastnoise.mechanisms.epsilon import read_epsilon
 
 __all__ = ["Raising", "ladder_reaches"]
 
@@ -32,7 +33,7 @@ def ladder_reaches(nodes: NumberLike, epsilon: NumberLike) -> bool:
     (True, True, False)
     """
     count = read_integer(nodes, "nodes", at_least=2)
-    rate: Exact = read_exact(epsilon, "epsilon", above=0)
+    rate: Exact = read_epsilon(epsilon)
     return bool(rate * (count - 1) > ln(count) * 8)
 
 

@@ -21,6 +21,7 @@ from leastnoise.mechanisms.choice.regret import exponential_quantile, exponentia
 __all__ = ["RaisedUtility", "all_cuts"]
 
 _TRIES = 200
+_LARGEST_EXPONENT = 300.0
 
 
 def all_cuts(nodes: int) -> Fraction:
@@ -94,7 +95,8 @@ class RaisedUtility:
         def cost(h: float) -> float:
             x = 2 * log(self.nodes) / (float(self.second_rate) * (self.target - h))
             near = (2 * log(self.nodes) - log(1 - x) + 1) / (float(self.second_rate) * (1 - x))
-            return near + everything * self.amounts * exp(float(self.first_rate) * (float(self.slack) - h))
+            far = min(float(self.first_rate) * (float(self.slack) - h), _LARGEST_EXPONENT)
+            return near + everything * self.amounts * exp(far)
 
         tries = [Fraction(self.target * i, _TRIES) for i in range(_TRIES)]
         return min((h for h in tries if self._is_near(h)), key=lambda h: cost(float(h)), default=None)

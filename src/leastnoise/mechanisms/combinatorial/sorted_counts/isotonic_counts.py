@@ -19,12 +19,13 @@ from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
+from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.exact.sources import Source, require_secure, system_source
 from leastnoise.mechanisms.combinatorial.bounds import sorted_counts_bound
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import LARGEST_COUNT, read_counts
 from leastnoise.mechanisms.combinatorial.sorted_counts.isotonic import nearest_counts
 from leastnoise.mechanisms.combinatorial.sorted_counts.walk_filter import Progress
+from leastnoise.mechanisms.epsilon import read_epsilon
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.mechanisms.numeric.vector_laplace import VectorLaplace
 from leastnoise.model.certificate import Certificate
@@ -59,7 +60,7 @@ class IsotonicCounts(Mechanism):
     longest: int
 
     def __init__(self, epsilon: NumberLike, total: NumberLike, longest: NumberLike) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
         object.__setattr__(self, "total", read_integer(total, "total", at_least=1, at_most=LARGEST_COUNT))
         object.__setattr__(self, "longest", read_integer(longest, "longest", at_least=1, at_most=MOST_COUNTS))
 

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
 from leastnoise.exact.sources import SeededSource
 from leastnoise.mechanisms.combinatorial.bounds import sorted_counts_bound
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import Integers, distance, read_counts
 from leastnoise.mechanisms.combinatorial.sorted_counts.isotonic_counts import MOST_COUNTS, IsotonicCounts
 from leastnoise.mechanisms.combinatorial.sorted_counts.sorted_counts import LEAST_EPSILON, SortedCounts
+from leastnoise.mechanisms.epsilon import read_epsilon
 
 __all__ = ["SortedCountsPlan", "plan_sorted_counts", "zipf_counts"]
 
@@ -73,7 +74,7 @@ def plan_sorted_counts(
     counts = zipf_counts(records) if example is None else example
     length = top if top is not None else records if longest is None else longest
     ways: list[SortedCounts | IsotonicCounts] = []
-    if read_exact(epsilon, "epsilon", above=0) >= LEAST_EPSILON:
+    if read_epsilon(epsilon) >= LEAST_EPSILON:
         ways.append(SortedCounts(epsilon, records, top))
     if read_integer(length, "longest", at_least=1) <= MOST_COUNTS:
         ways.append(IsotonicCounts(epsilon, records, length))
@@ -111,10 +112,19 @@ def zipf_counts(total: NumberLike, exponent: NumberLike = 1, distinct: NumberLik
         heights = np.floor(largest / falling).astype(np.int64)
         return heights[heights > 0] if fixed is None else np.maximum(heights, 1)
 
+    def size(largest: int) -> int:
+        """About the sum of the counts: those of the first places, and by their height all others."""
+        if fixed is not None:
+            return int(counts(largest).sum())
+        first = slopes(int(largest ** (1 / (1 + power))))
+        heights = np.arange(1, int(largest / (len(first) + 1) ** power) + 1)
+        places = np.minimum(np.floor((largest / heights) ** (1 / power)), records)
+        return int(np.floor(largest / first).sum()) + int((places - len(first)).sum())
+
     low, high = 1, records
     while high - low > max(low >> 12, 1):
         middle = (low + high) // 2
-        low, high = (middle, high) if counts(middle).sum() <= records else (low, middle)
+        low, high = (middle, high) if size(middle) <= records else (low, middle)
     return counts(low)
 
 

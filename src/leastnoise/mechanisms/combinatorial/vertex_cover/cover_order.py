@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from leastnoise.errors import BadParameter, NoPrivateAnswer
+from leastnoise.errors import BadParameter, NoPrivateAnswer, TooLarge
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.balls import Ball, of_fraction
 from leastnoise.exact.enclosures import Enclosure, enclose
@@ -27,12 +27,15 @@ from leastnoise.mechanisms.combinatorial.bounds import vertex_cover_bound
 from leastnoise.mechanisms.combinatorial.graph_input import EdgeList, GraphLike, Nodes, read_graph, read_nodes
 from leastnoise.mechanisms.combinatorial.vertex_cover.calibration import least_noise
 from leastnoise.mechanisms.combinatorial.vertex_cover.noisy_order import Integers, Progress, noisy_order
+from leastnoise.mechanisms.epsilon import read_epsilon
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import Pure
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 
 __all__ = ["VertexCoverOrder", "decode", "plain_cover"]
 
+_MOST_NODES = 1 << 25  # some gigabytes
+_MOST_IN_LAW = 1 << 11
 _SMALLEST_EPSILON, _LARGEST_EPSILON = Fraction(1, 10**9), 1000  # within them doubles hold every chance
 
 
@@ -59,6 +62,8 @@ class VertexCoverOrder(Mechanism):
         number = read_exact(epsilon, "epsilon", at_least=_SMALLEST_EPSILON, at_most=_LARGEST_EPSILON)
         object.__setattr__(self, "epsilon", number)
         object.__setattr__(self, "nodes", read_nodes(nodes))
+        if len(self.nodes) > _MOST_NODES:
+            raise TooLarge(f"nodes must be at most {_MOST_NODES}", given=len(self.nodes), fix="join nodes first")
 
     @property
     def noise(self) -> Fraction:
@@ -91,6 +96,8 @@ class VertexCoverOrder(Mechanism):
 
     def pmf(self, output: Hashable, answer: GraphLike, bits: int = 64) -> Enclosure:
         """P(output | answer), a product over the places of (live degree + s/√l)/(2·live edges + s√l)."""
+        if len(self.nodes) > _MOST_IN_LAW:
+            raise TooLarge(f"the law is only written down for {_MOST_IN_LAW} nodes", given=len(self.nodes), fix="draw")
         order = list(output) if isinstance(output, tuple | list | np.ndarray) else []
         places = {node: place for place, node in enumerate(self.nodes)}
         if len(order) != len(places) or set(order) != set(places):
@@ -161,7 +168,7 @@ def plain_cover(epsilon: NumberLike, nodes: Nodes) -> NoReturn:
     Traceback (most recent call last):
     leastnoise.errors.NoPrivateAnswer: a private mechanism that always gives a vertex cover gives at least 99 of 100 ...
     """
-    read_exact(epsilon, "epsilon", above=0)
+    read_epsilon(epsilon)
     count = len(read_nodes(nodes))
     raise NoPrivateAnswer(
         f"a private mechanism that always gives a vertex cover gives at least {max(count - 1, 0)} of {count} nodes: if "

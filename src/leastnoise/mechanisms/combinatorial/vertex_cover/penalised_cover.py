@@ -19,7 +19,7 @@ from leastnoise.errors import TooLarge
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_rational
+from leastnoise.exact.parameters import NumberLike, read_rational
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.samplers.chances import at_chances
 from leastnoise.exact.samplers.scores import Scores
@@ -27,6 +27,7 @@ from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.choice.regret import exponential_quantile, exponential_regret
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, read_graph, read_nodes
 from leastnoise.mechanisms.combinatorial.vertex_cover.noisy_order import Integers
+from leastnoise.mechanisms.epsilon import read_epsilon
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.mechanisms.rank.certificates import certify
 from leastnoise.model.certificate import Certificate
@@ -60,7 +61,7 @@ class PenalisedCover(Mechanism):
     price: Fraction
 
     def __init__(self, epsilon: NumberLike, nodes: Nodes, price: NumberLike = 1) -> None:
-        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", above=0))
+        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
         object.__setattr__(self, "nodes", read_nodes(nodes))
         object.__setattr__(self, "price", read_rational(price, "price", above=0, at_most=_LONGEST_PRICE))
         if len(self.nodes) > _MOST_NODES:
