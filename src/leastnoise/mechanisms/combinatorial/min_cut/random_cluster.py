@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from leastnoise.exact.balls import Ball, evaluate, scaled_bounds
 from leastnoise.exact.floats import UNIT, exp_bounds
 from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.samplers.bernoulli import ScaledBounds, coins_between
+from leastnoise.exact.samplers.bernoulli import coins_between
 from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.combinatorial.min_cut.connectivity import Matrix
