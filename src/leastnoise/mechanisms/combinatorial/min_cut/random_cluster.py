@@ -1,4 +1,4 @@
-"""P(C) ∝ e^(−rate·W(C)) over all cuts, by coupling from the past: for graphs whose minimum cut is too light to contract.
+"""P(C) ∝ e^(−rate·W(C)) over all cuts, by coupling from the past: for graphs with a minimum cut too light to contract.
 
 Let x be rate times the weight of a pair of nodes. In the random-cluster model of q = 2 a set A of pairs has probability
 ∝ Π_{A} (1 − e^-x)·Π_{not in A} e^-x·2^(number of its components). Put each component on either side with chance ½: then
@@ -61,7 +61,7 @@ class RandomCluster:
             for part in _parts(self._stationary(source)):
                 side[part] = bool(uniform_integer(2, source=source))
             if side.any() and not side.all():
-                return side ^ side[0]
+                return np.logical_xor(side, side[0])
 
     def _stationary(self, source: Source) -> Neighbours:
         """A set of pairs with the law of the model."""
