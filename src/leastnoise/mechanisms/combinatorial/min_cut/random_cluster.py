@@ -61,7 +61,8 @@ class RandomCluster:
             for part in _parts(self._stationary(source)):
                 side[part] = bool(uniform_integer(2, source=source))
             if side.any() and not side.all():
-                return np.logical_xor(side, side[0])
+                from_first: NDArray[np.bool_] = side ^ side[0]
+                return from_first
 
     def _stationary(self, source: Source) -> Neighbours:
         """A set of pairs with the law of the model."""
