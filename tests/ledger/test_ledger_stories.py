@@ -173,6 +173,8 @@ def test_a_failure_is_charged_and_suspends_until_it_is_cleared(ledger, place):
             assert each.release(ask("answered", "1/10"), lambda: 6) == 5, "a recorded answer costs and reads nothing"
             assert each.reserve(ask("q1", "1/100")).state == "failed"
             assert each.commit(ask("q1", "1/100")).state == "failed"
+            with pytest.raises(RequestConflict, match="failed before"):
+                each.release(ask("q1", "1/100"), lambda: pytest.fail("it was drawn"))
             with pytest.raises(RequestConflict, match="failed can't answer"):
                 each.record(ask("q1", "1/100"), 1)
         (found,) = other.suspensions()

@@ -15,7 +15,7 @@ from typing import Any
 
 from leastnoise.composition.account import Left
 from leastnoise.composition.cost import cost_of
-from leastnoise.errors import LedgerUnavailable
+from leastnoise.errors import LedgerUnavailable, RequestConflict
 from leastnoise.exact.parameters import NumberLike, read_exact
 from leastnoise.exact.sources import system_source
 from leastnoise.ledger.balance import Balance, balances_at, left_at
@@ -154,8 +154,12 @@ class Ledger:
 
         Raises:
             BudgetExceeded: Nothing was spent, and `draw` did not run.
+            DatasetSuspended: Failures or interruptions wait for whoever keeps the ledger; `draw` did not run.
+            RequestConflict: The id was used for something else, or the request failed before; `draw` did not run.
         """
         receipt = self.debit(request)
+        if receipt.state == "failed":
+            raise RequestConflict("this request failed before", given=request.id, fix="ask under a new id")
         return receipt.answer if receipt.state == "answered" else self.record(request, draw())
 
     def debit(self, request: Request) -> Receipt:

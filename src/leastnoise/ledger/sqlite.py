@@ -138,7 +138,7 @@ class SqliteStore:
         self._file = file
         address = f"{self._path.resolve().as_uri()}?mode=rw"
         connection = sqlite3.connect(
-            address, uri=True, timeout=NOTICE_SECONDS, isolation_level=None, check_same_thread=False
+            address, uri=True, timeout=self._wait_seconds, isolation_level=None, check_same_thread=False
         )
         try:
             self._set_up(connection)
