@@ -18,16 +18,17 @@ from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import path
 
 
-def is_private(method, before, after, cells=None):
-    """Whether a release by this method tells the two true answers apart by no more than its event charges.
+def is_private(mechanism, event, before, after, cells=None):
+    """Whether a release tells the two true answers apart by no more than its event charges.
 
     Args:
-        method: Of a query, at a price.
+        mechanism: What draws the answer.
+        event: What is charged.
         before: The true answer, as the query reads it.
         after: That of a neighbour.
         cells: For a mechanism with noise on the cells of a histogram: the two histograms.
     """
-    mechanism, cost = method.mechanism, cost_of(method.event)
+    cost = cost_of(event)
     if isinstance(mechanism, NoisyCells):
         noises = [block.noise for block in mechanism.blocks for _ in range(block.count)]
         return _sums_within(list(zip(noises, _difference(before, after), strict=True)), cost)
@@ -70,7 +71,9 @@ def _tight(noise, d):
     for x in (0, d):
         inner = [noise.noise_pmf(k - x) for k in range(-last, last + 1)]
         rows.append([noise.tail(last + 1 + x), *inner, noise.tail(last + 1 - x)])
-    assert all(p.is_exact for row in rows for p in row), "choose an ε with rational laws"
+    if not all(p.is_exact for row in rows for p in row):
+        assert isinstance(noise, Geometric), "choose an ε with rational laws"
+        return noise.rate * d  # (1 − α)/(1 + α)·α^|k| falls by α^d and no more
     return check(Channel([[p.lower for p in row] for row in rows]), path(2), 0).tight_epsilon
 
 

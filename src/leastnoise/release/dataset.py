@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 from numpy.typing import NDArray
@@ -187,9 +188,8 @@ class Dataset:
         if len(axes) < 2:
             raise BadParameter("two-way tables need two columns", given=len(axes), fix='pass by=["city", "sex"]')
         _require_countable(of)
-        query = Marginals(self, self._bound(groups_per_unit, rows_per_unit), axes, of, self._filter(where))
-        require_cells(sum(query.sizes))
-        return query
+        require_cells(sum(cell_count(pair) for pair in combinations(axes, 2)))
+        return Marginals(self, self._bound(groups_per_unit, rows_per_unit), axes, of, self._filter(where))
 
     def sum(
         self,

@@ -26,6 +26,7 @@ __all__ = ["Shape", "is_plain", "mean_along", "reach_of"]
 
 Shape = tuple[tuple[int, int], ...]  # the distinct |entries| of a row that are not zero, with how often they occur
 _TILTS = [Fraction(k, 64 << j) for j in range(8) for k in range(32, 64)] + [Fraction(1, 1 << j) for j in range(14, 30)]
+_ROUGH_TILTS = np.array([float(tilt) for tilt in _TILTS])
 _MOST_WORK = 1 << 22  # numbers that the law along one row of different weights is made of, times the sum of the weights
 _TAIL_EXPONENT = 50
 
@@ -56,8 +57,8 @@ def mean_along(noise: Geometric | DiscreteGaussian, shape: Shape, summed: bool =
         if is_plain(shape) or (summed and (terms + length) * length * _TAIL_EXPONENT <= _MOST_WORK * noise.rate):
             entries = [entry for entry, count in shape for _ in range(count)]
             return CrossPolytope(terms).mean_absolute_along(entries, noise.rate)
-    variance = sum(entry**2 * count for entry, count in shape) * noise.moment(2).upper
-    together = sum(entry * count for entry, count in shape) * noise.moment(1).upper
+    variance = sum(entry**2 * count for entry, count in shape) * _moment(noise, 2)
+    together = sum(entry * count for entry, count in shape) * _moment(noise, 1)
     bound = min(sqrt_above(variance), together)
     return Enclosure(bound, bound)
 
@@ -82,12 +83,17 @@ def reach_of(noise: IntegerNoise, squares: Fraction, largest: Fraction) -> Fract
         return sqrt_above(2 * noise.sigma_squared * squares * ln_above(2 / rest))
     if isinstance(noise, Geometric):
         return largest * _chernoff(noise.rate, squares / largest**2, 2 / rest)
-    return sqrt_above(noise.moment(2).upper * squares / rest)
+    return sqrt_above(_moment(noise, 2) * squares / rest)
+
+
+@lru_cache(maxsize=256)
+def _moment(noise: IntegerNoise, order: int) -> Fraction:
+    return noise.moment(order).upper
 
 
 def _chernoff(rate: Exact, count: Fraction, needed: Fraction) -> Fraction:
     """(ln(2/rest) + n·ln E e^(λX))/λ at a good λ = tilt·rate, rounded up; any tilt gives a bound."""
-    tilts, rough = np.array(_TILTS, dtype=np.float64), float(rate)
+    tilts, rough = _ROUGH_TILTS, float(rate)
     ends = np.log(-np.expm1(-rough * (1 - tilts))) + np.log(-np.expm1(-rough * (1 + tilts)))
     guesses = (np.log(float(needed)) + float(count) * (2 * np.log(-np.expm1(-rough)) - ends)) / tilts
     tilt = _TILTS[int(np.argmin(guesses))]

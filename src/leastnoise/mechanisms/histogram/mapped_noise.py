@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 from typing import Any, ClassVar
 
@@ -24,6 +24,7 @@ from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.histogram.linear_noise import Shape, is_plain, mean_along, reach_of
 from leastnoise.mechanisms.numeric import DiscreteGaussian, Geometric
 from leastnoise.mechanisms.numeric.answers import whole_vector
+from leastnoise.mechanisms.numeric.formulas import scaled
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import Event
@@ -59,10 +60,10 @@ class MappedNoise(Mechanism):
     def _array(self) -> np.ndarray[Any, np.dtype[Any]]:
         return np.array(self.matrix, dtype=object)
 
-    @cached_property
+    @property
     def shapes(self) -> list[Shape]:
         """What the noise of each row depends on."""
-        return [tuple(sorted(Counter(abs(entry) for entry in row if entry).items())) for row in self.matrix]
+        return _shapes(self.matrix)
 
     def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
         """The vector plus mapped noise; with `size` that many of them along new first axes."""
@@ -93,17 +94,17 @@ class MappedNoise(Mechanism):
 
     def error(self) -> ErrorEstimate:
         """The expected ℓ₁ error, at most, and 95 % error of the worst single answer."""
-        summed = len({shape for shape in self.shapes if not is_plain(shape)}) <= _MOST_SUMMED
-        expected = [mean_along(self.noise, shape, summed) for shape in self.shapes]
+        counted = Counter(self.shapes)
+        summed = sum(not is_plain(shape) for shape in counted) <= _MOST_SUMMED
+        expected = [scaled(mean_along(self.noise, shape, summed), count) for shape, count in counted.items()]
         total = Enclosure(sum((e.lower for e in expected), Fraction(0)), sum((e.upper for e in expected), Fraction(0)))
         return ErrorEstimate("l1", total, {LEVEL: max(self.reaches())}, attained=False)
 
     def reaches(self) -> list[Fraction]:
         """For each answer an error that it does not exceed with 95 % probability."""
-        found: dict[tuple[int, int], Fraction] = {}
-        for key in set(map(_spread, self.shapes)):
-            found[key] = reach_of(self.noise, Fraction(key[0]), Fraction(key[1]))
-        return [found[_spread(shape)] for shape in self.shapes]
+        spreads = {shape: _spread(shape) for shape in set(self.shapes)}
+        found = {spread: reach_of(self.noise, *map(Fraction, spread)) for spread in set(spreads.values())}
+        return [found[spreads[shape]] for shape in self.shapes]
 
     def why(self) -> Reason:
         """Post-processing is free."""
@@ -115,6 +116,11 @@ class MappedNoise(Mechanism):
     def certificate(self) -> Certificate:
         """That of one cell."""
         return self.noise.certificate()
+
+
+@lru_cache(maxsize=4)
+def _shapes(matrix: Matrix) -> list[Shape]:
+    return [tuple(sorted(Counter(abs(entry) for entry in row if entry).items())) for row in matrix]
 
 
 def _spread(shape: Shape) -> tuple[int, int]:
