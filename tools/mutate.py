@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import compileall
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -29,6 +30,7 @@ ROOT = Path(__file__).parents[1]
 _SOURCE = Path("src/leastnoise")
 _SECONDS = 240  # for the tests of one mutation
 _SECONDS_TO_STOP = 20
+_MEMORY = 6 << 30  # bytes that a process may hold: a mutation may ask for all there is
 _OPTIONS = ("-x", "-q", "--no-header", "--tb=short", "--hypothesis-seed=1", "--hypothesis-profile=verdict")
 _KILLED = "killed"
 _VERDICTS = {0: "SURVIVED", 1: _KILLED, 5: "NO TESTS RAN"}
@@ -148,6 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.list:
         print("\n".join(map(str, mutations)))
         return 0
+    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="leastnoise-mutate-") as folder, ThreadPoolExecutor(options.jobs) as pool:
         copies: SimpleQueue[_Copy] = SimpleQueue()
