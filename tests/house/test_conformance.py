@@ -1,0 +1,51 @@
+"""Every concrete mechanism lives in its room and passes the suite that all mechanisms share."""
+
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+from pathlib import Path
+
+import leastnoise
+from leastnoise.mechanisms.combinatorial import IsotonicCounts
+from leastnoise.model.mechanism import Mechanism
+from mechanisms.conformance import Conformance
+
+TESTS = Path(__file__).parents[1]
+SUITES = sorted(file for file in TESTS.rglob("test_*.py") if "(Conformance):" in file.read_text())
+
+
+def concrete():
+    """All mechanisms that can be made."""
+    for _, name, _ in pkgutil.walk_packages(leastnoise.__path__, "leastnoise."):
+        importlib.import_module(name)
+    found, rest = set(), [Mechanism]
+    while rest:
+        kind = rest.pop()
+        rest += kind.__subclasses__()
+        if not inspect.isabstract(kind) and hasattr(kind, "name") and kind.__module__.startswith("leastnoise."):
+            found.add(kind)
+    return found
+
+
+def covered():
+    """All mechanisms that a case of a conformance suite makes."""
+    found = set()
+    for number, file in enumerate(SUITES):
+        spec = importlib.util.spec_from_file_location(f"suite_{number}", file)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        suites = [kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Conformance)]
+        marks = [mark for suite in suites if suite is not Conformance for mark in suite.pytestmark]
+        found |= {type(case.mechanism) for mark in marks for case in mark.args[1]}
+    return found
+
+
+def test_every_concrete_mechanism_passes_the_conformance_suite():
+    missing = concrete() - covered() - {IsotonicCounts}  # its law has no formula; that of its noise is in the suite
+    assert not sorted(kind.__name__ for kind in missing)
+
+
+def test_every_concrete_mechanism_lives_in_the_room_of_mechanisms():
+    strangers = {kind for kind in concrete() if not kind.__module__.startswith("leastnoise.mechanisms.")}
+    assert not sorted(f"{kind.__module__}.{kind.__name__}" for kind in strangers)
