@@ -12,18 +12,17 @@ from leastnoise.accounting import Approximate, BoundedRange, Concentrated, Lapla
 from leastnoise.composition import (
     account,
     advanced,
-    atoms,
-    coarse,
+    atomic_events,
     concentrated,
     cost,
+    exact_sums,
     group,
     homogeneous,
     loss_distribution,
     loss_laws,
-    parts,
+    normal_form,
     renyi,
-    sums,
-    tally,
+    rounding_up,
 )
 from leastnoise.exact import exp_above, exp_below, ln
 from leastnoise.exact.balls import above, below, of_fraction, scaled_bounds
@@ -111,12 +110,12 @@ def check_gaussian_weights():
 
 def check_what_is_left_of_delta():
     for each, count in product((Fraction(1, 300), Fraction(1, 7001)), (1, 3, 11)):
-        slack = parts.parts_of([Approximate(1, each)] * count).slack(Fraction(1, 10))
+        slack = normal_form.parts_of([Approximate(1, each)] * count).slack(Fraction(1, 10))
         assert 1 - (1 - slack) * (1 - each) ** count <= Fraction(1, 10)
 
 
 def check_coarse_prices():
-    few = coarse.coarse(parts.parts_of([Pure(number) for number in THIRDS]), 23)
+    few = rounding_up.coarse(normal_form.parts_of([Pure(number) for number in THIRDS]), 23)
     assert sum(count for _, count in few.atoms) == len(THIRDS)
     pairs = zip(sorted(THIRDS), sorted(atom.epsilon for atom, count in few.atoms for _ in range(count)), strict=True)
     assert all(number <= rounded for number, rounded in pairs)
@@ -165,11 +164,11 @@ def check_renyi():
                 rate = of_fraction(order - 1)
                 up = of_fraction(truth) * (rate * of_fraction(truth / lie).log()).exp()
                 down = of_fraction(lie) * (rate * of_fraction(lie / truth).log()).exp()
-                by_rho = of_fraction(order * atoms.rho_of(Pure(ln(truth / lie))))
+                by_rho = of_fraction(order * atomic_events.rho_of(Pure(ln(truth / lie))))
                 each = (up + down).log() / rate
                 return count * (each if each < by_rho else by_rho) + conversion(order, Fraction(1, 10**5))
 
-            found = renyi.renyi_bound(parts.parts_of([Pure(ln(odds))] * count), Fraction(1, 10**5))
+            found = renyi.renyi_bound(normal_form.parts_of([Pure(ln(odds))] * count), Fraction(1, 10**5))
             assert found.epsilon >= max(sharp(total).lower, Fraction(0))
 
     orders(at)
@@ -177,7 +176,7 @@ def check_renyi():
 
 def check_renyi_of_rho():
     def at(order):
-        found = renyi.renyi_bound(parts.parts_of([Concentrated("1/7")] * 3), Fraction(1, 10**5))
+        found = renyi.renyi_bound(normal_form.parts_of([Concentrated("1/7")] * 3), Fraction(1, 10**5))
         exact = sharp(lambda: of_fraction(3 * order / 7) + conversion(order, Fraction(1, 10**5)))
         assert found.epsilon >= max(exact.lower, Fraction(0))
 
@@ -199,7 +198,7 @@ def check_renyi_of_a_bounded_range():
             )
             return moment.log() / rate + conversion(order, Fraction(1, 10**5))
 
-        found = renyi.renyi_bound(parts.parts_of(BoundedRange(epsilon)), Fraction(1, 10**5))
+        found = renyi.renyi_bound(normal_form.parts_of(BoundedRange(epsilon)), Fraction(1, 10**5))
         assert found.epsilon >= sharp(divergence).lower
 
     orders(at)
@@ -225,7 +224,7 @@ def check_advanced():
             each = ball_of(epsilon)
             return each * (-2 * count * of_fraction(Fraction(1, 900)).log()).sqrt() + count * each * each.expm1()
 
-        found = advanced.advanced_bound(parts.parts_of([Pure(epsilon)] * count), Fraction(1, 900))
+        found = advanced.advanced_bound(normal_form.parts_of([Pure(epsilon)] * count), Fraction(1, 900))
         assert found.epsilon >= sharp(formula).lower
 
 
@@ -247,45 +246,45 @@ def check_group_delta():
 
 def check_rho_of_pure():
     for epsilon in (Fraction(1, 7), Fraction(3), ln(3), Fraction(10**5), Fraction(10**6, 3), ln(7) * 10**5):
-        atoms.rho_of.cache_clear()
+        atomic_events.rho_of.cache_clear()
         exact = sharp(lambda e=epsilon: ball_of(e) * (ball_of(e) / 2).tanh())
-        assert atoms.rho_of(Pure(epsilon)) >= exact.lower
-    atoms.rho_of.cache_clear()
+        assert atomic_events.rho_of(Pure(epsilon)) >= exact.lower
+    atomic_events.rho_of.cache_clear()
 
 
 def check_rho_of_a_bounded_range():
     for epsilon in THIRDS:
-        atoms.rho_of.cache_clear()
+        atomic_events.rho_of.cache_clear()
         tight, eighth = (
             sharp(f)
             for f in (lambda e=epsilon: ball_of(e) * (ball_of(e) / 2).tanh(), lambda e=epsilon: ball_of(e) ** 2 / 8)
         )
-        assert atoms.rho_of(BoundedRange(epsilon)) >= min(tight.lower, eighth.lower)
-    atoms.rho_of.cache_clear()
+        assert atomic_events.rho_of(BoundedRange(epsilon)) >= min(tight.lower, eighth.lower)
+    atomic_events.rho_of.cache_clear()
 
 
 def check_round_up():
     assert all(
-        sums.round_up(number, bits) >= number for number in (*THIRDS, *LARGE, Fraction(1, 3)) for bits in (3, 128)
+        exact_sums.round_up(number, bits) >= number for number in (*THIRDS, *LARGE, Fraction(1, 3)) for bits in (3, 128)
     )
 
 
 def check_long_sums():
     exact = sum((Fraction(1, p) for p in PRIMES), start=Fraction(0))
-    assert sums.sum_above((Fraction(1, p), 1) for p in PRIMES) >= exact
+    assert exact_sums.sum_above((Fraction(1, p), 1) for p in PRIMES) >= exact
     logs = [ln(p) for p in PRIMES[:20]]
-    assert sums.sum_above((log, 1) for log in logs) >= sum(logs, start=Fraction(0))
+    assert exact_sums.sum_above((log, 1) for log in logs) >= sum(logs, start=Fraction(0))
 
 
 def check_long_tallies():
-    total = tally.Tally()
+    total = account.Tally()
     for p in PRIMES:
         total.add(Fraction(1, p))
     assert total.value >= sum((Fraction(1, p) for p in PRIMES), start=Fraction(0))
 
 
 def check_tallies_of_logarithms():
-    total = tally.Tally()
+    total = account.Tally()
     for p in PRIMES[:20]:
         total.add(ln(p))
     assert total.value >= sum((ln(p) for p in PRIMES[:20]), start=Fraction(0))
@@ -328,7 +327,7 @@ def rational_below(number):
 
 
 def long_sums_below(total, term):
-    rounded = sums.add_above(total, term)
+    rounded = exact_sums.add_above(total, term)
     return rounded if rounded == total + term else round_down(total + term)
 
 
@@ -350,8 +349,8 @@ TURNS = [
     (loss_distribution, "scaled_bounds", swapped_bounds, check_split_weights),
     (loss_laws, "scaled_bounds", swapped_bounds, check_masses_of_laws),
     (loss_laws, "scaled_bounds", swapped_bounds, check_gaussian_weights),
-    (parts, "enclose", outside_in, check_what_is_left_of_delta),
-    (coarse, "_cut", lambda mantissa, exponent, _: (mantissa - 1, exponent), check_coarse_prices),
+    (normal_form, "enclose", outside_in, check_what_is_left_of_delta),
+    (rounding_up, "_cut", lambda mantissa, exponent, _: (mantissa - 1, exponent), check_coarse_prices),
     (concentrated, "enclose", outside_in, check_concentrated_epsilon),
     (concentrated, "enclose", outside_in, check_rho_within),
     (concentrated, "math", upside_down, check_rho_within),
@@ -363,14 +362,14 @@ TURNS = [
     (advanced, "enclose", outside_in, check_advanced),
     (advanced, "enclose", outside_in, check_corollary),
     (group, "enclose", outside_in, check_group_delta),
-    (atoms, "enclose", outside_in, check_rho_of_pure),
-    (atoms, "round_up", round_down, check_rho_of_pure),
-    (atoms, "rational_above", rational_below, check_rho_of_a_bounded_range),
-    (sums, "above", below, check_round_up),
-    (sums, "ceil", floor, check_round_up),
-    (sums, "round_up", round_down, check_long_sums),
-    (tally, "round_up", round_down, check_long_tallies),
-    (tally, "add_above", long_sums_below, check_tallies_of_logarithms),
+    (atomic_events, "enclose", outside_in, check_rho_of_pure),
+    (atomic_events, "round_up", round_down, check_rho_of_pure),
+    (atomic_events, "rational_above", rational_below, check_rho_of_a_bounded_range),
+    (exact_sums, "above", below, check_round_up),
+    (exact_sums, "ceil", floor, check_round_up),
+    (exact_sums, "round_up", round_down, check_long_sums),
+    (account, "round_up", round_down, check_long_tallies),
+    (account, "add_above", long_sums_below, check_tallies_of_logarithms),
     (cost, "math", upside_down, check_rough_costs),
     (account, "_SURELY", 1.0, check_rough_limits),
 ]
@@ -391,4 +390,4 @@ def test_a_rounding_that_is_turned_round_is_noticed(module, name, turned, check,
             check()
     finally:
         loss_distribution._split_weights.cache_clear()
-        atoms.rho_of.cache_clear()
+        atomic_events.rho_of.cache_clear()
