@@ -89,7 +89,9 @@ def test_one_table_of_a_duckdb_file_has_one_name(tmp_path):
 
 def test_one_table_in_postgres_has_one_name(postgres_address):
     with psycopg.connect(postgres_address) as connection:
-        connection.execute('CREATE TABLE orders (i int); CREATE TABLE "Orders" (i int); CREATE SCHEMA shop')
+        connection.execute(
+            'CREATE TABLE orders (i int); CREATE TABLE "Orders" (i int); CREATE SCHEMA IF NOT EXISTS shop'
+        )
         connection.execute("CREATE TABLE shop.orders (i int); CREATE VIEW public.recent AS TABLE orders")
     names = {opened(postgres_address, table=name).name for name in ("orders", "public.orders", '"public"."orders"')}
     assert names == {"postgresql:/postgres/public.orders"}

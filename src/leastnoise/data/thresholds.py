@@ -16,7 +16,7 @@ __all__ = ["Thresholds"]
 
 _FEW = 16
 _SURE = 1 << 48  # whole numbers below it leave a double five bits, so that a quotient is wrong by less than one
-_MOST_DIGITS = 5000  # of a threshold beside a NUMERIC, far within the digits that Postgres holds
+_MOST_DIGITS = 4000  # of a threshold beside a NUMERIC: Python writes them, and Postgres holds far more
 
 
 class Thresholds:

@@ -19,7 +19,7 @@ _NARROW = 1 << 62
 _WIDE = 10**37  # below it every engine's widest integers are exact
 _SHORT = 18  # digits of a decimal in 64 bits
 _DIGITS = 38  # of the widest decimals of DuckDB and Spark
-_LONGEST = 10**5000  # beside a NUMERIC, far within the digits that Postgres holds
+_LONGEST = 10**4000  # beside a NUMERIC: Python writes them, and Postgres holds far more
 
 
 def row_value(measure: SumOf, column: Column, dialect: Dialect, table: str) -> str:
