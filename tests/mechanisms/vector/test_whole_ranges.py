@@ -99,7 +99,7 @@ class Border:
         return np.ones(len(excess), dtype=bool)
 
 
-@pytest.mark.parametrize("size", SIZES[1:])
+@pytest.mark.parametrize("size", [*SIZES[1:], 2**42, 2**50, 2**57])
 @pytest.mark.parametrize("body", [Ball(2, 10**9), CrossPolytope(2)], ids=lambda body: body.name)
 def test_the_excess_over_an_envelope_is_that_of_whole_numbers(monkeypatch, body, size):
     border = Border()
