@@ -143,6 +143,8 @@ def whole_array(values: object) -> NDArray[Any] | None:
     >>> whole_array([2**63, -1]), whole_array([1.0]), whole_array([True])
     (array([9223372036854775808, -1], dtype=object), None, None)
     """
+    if not isinstance(values, list | tuple | Integral) and not hasattr(values, "__array__"):
+        return None
     array = np.asarray(values, dtype=None if hasattr(values, "__array__") else object)
     if array.dtype.kind in "iu":
         return array

@@ -23,6 +23,7 @@ _Result = TypeVar("_Result")
 
 _FIRST_PRECISION = 96
 _LAST_PRECISION = 1 << 20
+_MOST_NEEDED = 1 << 16  # bits of an end whose ball is far smaller still
 _SMALLEST_EXPONENT = 1 << 16  # a positive number below 2^-65536 gets 0 as its lower bound
 _LARGEST_EXPONENT = 1 << 20
 
@@ -65,16 +66,16 @@ def of_fraction(value: Fraction | int) -> Ball:
 def below(ball: Ball) -> Fraction:
     """A rational that is at most every number of the ball."""
     mantissa, exponent = _mantissa_exponent(_low_end(ball))
-    if mantissa and exponent < -_SMALLEST_EXPONENT:
-        return Fraction(0) if mantissa > 0 else -Fraction(1, 2 ** (_SMALLEST_EXPONENT - abs(mantissa).bit_length()))
+    if mantissa and exponent + abs(mantissa).bit_length() <= -_SMALLEST_EXPONENT:  # less than 2^-65536 in size
+        return Fraction(0) if mantissa > 0 else -Fraction(1, 2**_SMALLEST_EXPONENT)
     return _fraction(mantissa, exponent)
 
 
 def above(ball: Ball) -> Fraction:
     """A rational that is at least every number of the ball."""
     mantissa, exponent = _mantissa_exponent(_high_end(ball))
-    if mantissa and exponent < -_SMALLEST_EXPONENT:
-        return Fraction(0) if mantissa < 0 else Fraction(1, 2 ** (_SMALLEST_EXPONENT - mantissa.bit_length()))
+    if mantissa and exponent + abs(mantissa).bit_length() <= -_SMALLEST_EXPONENT:
+        return Fraction(0) if mantissa < 0 else Fraction(1, 2**_SMALLEST_EXPONENT)
     return _fraction(mantissa, exponent)
 
 
@@ -115,7 +116,7 @@ def _high_end(ball: Ball) -> Ball:
 
 def _bits_of(ball: Ball) -> int:
     """A working precision at which rounding an end outwards costs far less than the radius already does."""
-    accuracy = 0 if ball.is_exact() else min(max(ball.rel_accuracy_bits(), 0), _LAST_PRECISION)
+    accuracy = 0 if ball.is_exact() else min(max(ball.rel_accuracy_bits(), 0), _MOST_NEEDED)
     return max(ball.bits(), accuracy) + 64
 
 

@@ -14,7 +14,7 @@ from math import inf, isqrt
 
 from leastnoise.errors import BadParameter
 from leastnoise.exact.balls import Ball, above, below, of_fraction, precise
-from leastnoise.exact.numbers import Exact, LogSum, ball_of, double_of, exact_exp
+from leastnoise.exact.numbers import Exact, LogSum, ball_of, double_of, exact_exp, require_rational
 
 __all__ = [
     "Enclosure",
@@ -82,7 +82,7 @@ def enclose(expression: Callable[[], Ball], bits: int = 64) -> Enclosure:
 
 def exp_enclosure(exponent: Exact | int, bits: int = 64) -> Enclosure:
     """Enclose e^exponent."""
-    exponent = exponent if isinstance(exponent, LogSum) else Fraction(exponent)
+    exponent = exponent if isinstance(exponent, LogSum) else require_rational(exponent, "exponent")
     known = exact_exp(exponent)
     if known is not None:
         return Enclosure(known, known)
@@ -133,6 +133,7 @@ def sqrt_above(argument: Fraction | int, bits: int = 64) -> Fraction:
 
 def ln_enclosure(argument: Fraction | int, bits: int = 64) -> Enclosure:
     """Enclose ln(argument)."""
+    argument = require_rational(argument, "argument")
     if argument <= 0:
         raise BadParameter("a logarithm needs a positive argument", given=argument, fix="pass a number above zero")
     if argument == 1:
@@ -142,6 +143,7 @@ def ln_enclosure(argument: Fraction | int, bits: int = 64) -> Enclosure:
 
 def sqrt_enclosure(argument: Fraction | int, bits: int = 64) -> Enclosure:
     """Enclose √argument."""
+    argument = require_rational(argument, "argument")
     if argument < 0:
         raise BadParameter("a square root needs a number of at least zero", given=argument, fix="pass 0 or more")
     top, bottom = isqrt(argument.numerator), isqrt(argument.denominator)

@@ -22,7 +22,7 @@ from flint import fmpz
 from leastnoise.errors import BadParameter
 from leastnoise.exact.balls import Ball, above, below, of_fraction, refine
 
-__all__ = ["Exact", "LogSum", "ball_of", "double_of", "exact_exp", "ln"]
+__all__ = ["Exact", "LogSum", "ball_of", "double_of", "exact_exp", "ln", "require_rational"]
 
 _LONGEST = 1 << 20  # bits of a power of e that are still written out
 
@@ -134,18 +134,29 @@ def ln(argument: Fraction | int) -> Exact:
     >>> ln(1), ln(Fraction(1, 3)), float(ln(3))
     (Fraction(0, 1), -ln(3), 1.0986122886681098)
     """
-    if not isinstance(argument, Rational) or isinstance(argument, bool):
-        raise BadParameter(
-            "the argument of a logarithm must be a whole number or a Fraction",
-            given=type(argument).__name__,
-            fix="pass for example Fraction(6, 5), or write the parameter as text: 'ln(6/5)'",
-        )
-    argument = Fraction(int(argument.numerator), int(argument.denominator))
+    argument = require_rational(argument, "argument")
     if argument <= 0:
         raise BadParameter(
             "a logarithm needs a positive argument", given=argument, fix="write for example 'ln(3)' or 'ln(6/5)'"
         )
     return _collect(Fraction(0), ((argument.numerator, Fraction(1)), (argument.denominator, Fraction(-1))))
+
+
+def require_rational(number: object, name: str) -> Fraction:
+    """A whole number or a Fraction, as a Fraction; texts and floats are for `read_exact`.
+
+    >>> require_rational(3, "argument")
+    Fraction(3, 1)
+    """
+    if isinstance(number, Fraction):
+        return number
+    if not isinstance(number, Rational) or isinstance(number, bool):
+        raise BadParameter(
+            f"{name} must be a whole number or a Fraction",
+            given=type(number).__name__,
+            fix="pass for example Fraction(6, 5), or read the number with read_exact",
+        )
+    return Fraction(int(number.numerator), int(number.denominator))
 
 
 def exact_exp(exponent: Exact) -> Fraction | None:
@@ -157,8 +168,8 @@ def exact_exp(exponent: Exact) -> Fraction | None:
     >>> exact_exp(2 * ln(Fraction(6, 5))), exact_exp(ln(9) / 2), exact_exp(ln(3) / 2), exact_exp(Fraction(1))
     (Fraction(36, 25), Fraction(3, 1), None, None)
     """
-    if isinstance(exponent, Fraction):
-        return Fraction(1) if exponent == 0 else None
+    if not isinstance(exponent, LogSum):
+        return Fraction(1) if require_rational(exponent, "exponent") == 0 else None
     if exponent.rational or any(c.denominator >= whole.bit_length() for whole, c in exponent.logs):
         return None  # 2 to that power is already too large
     roots = [(int(fmpz(whole).root(c.denominator)), whole, c) for whole, c in exponent.logs]

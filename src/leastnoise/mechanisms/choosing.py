@@ -49,8 +49,10 @@ class Option:
     @property
     def compared(self) -> str:
         """How much worse than the best it is, in words."""
-        excess, expected = float(self.excess), float(self.expected)
-        return f"{excess / (expected - excess):+.2%}" if excess else "the best"
+        excess, best = float(self.excess), float(self.expected) - float(self.excess)
+        if not excess:
+            return "the best"
+        return f"{excess / best:+.2%}" if best else "more"
 
 
 @dataclass(frozen=True)

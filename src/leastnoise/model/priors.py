@@ -13,11 +13,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadParameter, BadPrior
+from leastnoise.errors import BadParameter, BadPrior, TooLarge
 from leastnoise.exact.parameters import NumberLike, read_rational
 from leastnoise.model.labels import read_labels, unknown_label
 
 __all__ = ["Prior", "PriorLike", "read_prior", "read_prior_floats", "uniform"]
+
+_MOST_INPUTS = 1 << 22
 
 
 class Prior(Mapping[Hashable, Fraction]):
@@ -42,6 +44,18 @@ class Prior(Mapping[Hashable, Fraction]):
     def __init__(
         self, probabilities: Mapping[Hashable, NumberLike] | Sequence[NumberLike], *, normalise: bool = False
     ) -> None:
+        if hasattr(probabilities, "__array__"):
+            probabilities = list(np.atleast_1d(np.asarray(probabilities)))
+        if not isinstance(probabilities, Mapping | Sequence) or isinstance(probabilities, str | bytes):
+            raise BadPrior(
+                "a prior is a list of probabilities or a mapping of inputs to them",
+                given=type(probabilities).__name__,
+                fix="pass for example [0.5, 0.5]",
+            )
+        if len(probabilities) > _MOST_INPUTS:
+            raise TooLarge(
+                f"a prior names at most {_MOST_INPUTS:,} inputs", given=len(probabilities), fix="merge inputs"
+            )
         pairs = probabilities if isinstance(probabilities, Mapping) else dict(enumerate(probabilities))
         read = {label: _read_probability(label, value) for label, value in pairs.items()}
         total = sum(read.values(), start=Fraction(0))

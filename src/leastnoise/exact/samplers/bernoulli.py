@@ -60,7 +60,7 @@ def bernoulli(p: NumberLike | NDArray[Any], size: Size = None, source: Source | 
 def bernoulli_pmf(outcome: bool, p: NumberLike) -> Fraction:
     """P(X = outcome) of `bernoulli`."""
     chance = read_rational(p, "p", at_least=0, at_most=1)
-    return chance if outcome else 1 - chance
+    return chance if _is_heads(outcome) else 1 - chance
 
 
 def bernoulli_exp(x: NumberLike | NDArray[Any], size: Size = None, source: Source | None = None) -> Draws:
@@ -79,7 +79,13 @@ def bernoulli_exp(x: NumberLike | NDArray[Any], size: Size = None, source: Sourc
 def bernoulli_exp_pmf(outcome: bool, x: NumberLike, bits: int = 64) -> Enclosure:
     """P(X = outcome) of `bernoulli_exp`, enclosed; exact where e^-x is rational."""
     chance = exp_enclosure(-read_exact(x, "x", at_least=0), bits)
-    return chance if outcome else Enclosure(1 - chance.upper, 1 - chance.lower)
+    return chance if _is_heads(outcome) else Enclosure(1 - chance.upper, 1 - chance.lower)
+
+
+def _is_heads(outcome: object) -> bool:
+    if not isinstance(outcome, bool | np.bool_ | int):
+        raise BadParameter("outcome must be True or False", given=type(outcome).__name__, fix="pass outcome=True")
+    return bool(outcome)
 
 
 def coins_between(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size
-from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
 from leastnoise.exact.samplers.shaping import Draws, in_shape
 from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
@@ -22,6 +22,8 @@ from leastnoise.exact.sources import Source
 __all__ = ["categorical", "categorical_cdf", "categorical_pmf"]
 
 Weights = Sequence[NumberLike] | NDArray[Any]
+
+_MOST_LISTED = 1 << 27
 
 
 def categorical(weights: Weights, size: Size = None, source: Source | None = None) -> Draws:
@@ -53,24 +55,27 @@ def categorical_pmf(outcome: int, weights: Weights) -> Fraction:
     >>> categorical_pmf(2, [1, 2, 3])
     Fraction(1, 2)
     """
-    return categorical_cdf(outcome, weights) - categorical_cdf(outcome - 1, weights)
+    place = read_integer(outcome, "outcome")
+    return categorical_cdf(place, weights) - categorical_cdf(place - 1, weights)
 
 
 def categorical_cdf(outcome: int, weights: Weights) -> Fraction:
     """P(X ≤ outcome) of `categorical`."""
-    sums = _cumulative(weights)
-    return Fraction(sums[min(outcome, len(sums) - 1)], sums[-1]) if outcome >= 0 else Fraction(0)
+    sums, place = _cumulative(weights), read_integer(outcome, "outcome")
+    return Fraction(sums[min(place, len(sums) - 1)], sums[-1]) if place >= 0 else Fraction(0)
 
 
 def _cumulative(weights: Weights) -> list[int]:
-    array = np.asarray(weights)
-    if array.ndim != 1 or not len(array):
-        raise BadParameter("weights must be a non-empty list", given=f"shape {array.shape}", fix="pass one weight each")
-    if array.dtype.kind in "iu":
-        if (array < 0).any():
-            place = int(np.flatnonzero(array < 0)[0])
-            raise BadParameter(f"weights[{place}] must be at least 0", given=int(array[place]), fix="drop or raise it")
-        whole = array.tolist()
+    is_list = weights.ndim == 1 if isinstance(weights, np.ndarray) else isinstance(weights, list | tuple | range)
+    if not is_list or not 0 < len(weights) <= _MOST_LISTED:
+        raise BadParameter("weights must be a non-empty list", given=type(weights).__name__, fix="pass one weight each")
+    if isinstance(weights, np.ndarray) and weights.dtype.kind in "iu":
+        if (weights < 0).any():
+            place = int((weights < 0).argmax())
+            raise BadParameter(
+                f"weights[{place}] must be at least 0", given=int(weights[place]), fix="drop or raise it"
+            )
+        whole = weights.tolist()
     else:
         exact = [read_rational(w, f"weights[{i}]", at_least=0) for i, w in enumerate(weights)]
         denominator = lcm(*(w.denominator for w in exact))

@@ -21,7 +21,7 @@ from leastnoise.exact.enclosures import Enclosure, enclose
 from leastnoise.exact.floats import EXP_ERROR, UNIT, exp_of
 from leastnoise.exact.inversion import Thresholds
 from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.parameters import NumberLike, read_rate
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
 from leastnoise.exact.samplers.scores import Numbers, Scores
 from leastnoise.exact.samplers.shaping import Draws, in_shape
 from leastnoise.exact.samplers.uniform import uniform_integer
@@ -71,7 +71,8 @@ def categorical_exp_pmf(
     Enclosure(≈ 0.75)
     """
     law = _ExponentialLaw(exponents, base, read_rate(rate, "rate", reach=500))
-    return law.mass(range(outcome, outcome + 1), bits)
+    place = read_integer(outcome, "outcome")
+    return law.mass(range(place, place + 1), bits)
 
 
 def categorical_exp_cdf(
@@ -79,7 +80,7 @@ def categorical_exp_cdf(
 ) -> Enclosure:
     """P(X ≤ outcome) of `categorical_exp`, enclosed to `bits` bits relative to its size."""
     law = _ExponentialLaw(exponents, base, read_rate(rate, "rate", reach=500))
-    return law.mass(range(outcome + 1), bits)
+    return law.mass(range(read_integer(outcome, "outcome") + 1), bits)
 
 
 def _has_few_levels(exponents: NDArray[Any]) -> bool:
@@ -188,7 +189,7 @@ class _ExponentialLaw:
 
     def mass(self, outcomes: range, bits: int) -> Enclosure:
         """The share of some candidates."""
-        inside = [i for i in outcomes if 0 <= i < len(self._scores)]
+        inside = range(max(outcomes.start, 0), min(outcomes.stop, len(self._scores)))
 
         def share() -> Ball:
             weights = [self._weight(i) for i in range(len(self._scores))]

@@ -107,6 +107,8 @@ def truncated_geometric(
     least, most = read_integer(low, "low"), read_integer(high, "high")
     if least > most:
         raise BadParameter("low must not exceed high", given=f"low={least}, high={most}", fix="swap the two")
+    if is_array(scale) or is_array(rate):
+        raise BadParameter("one scale or rate is for all values", given="an array", fix="pass a number")
     values = whole_array(value)
     if values is None:
         raise BadParameter("value must be whole numbers", given=type(value).__name__, fix="round to a lattice first")
@@ -142,6 +144,7 @@ def truncated_geometric_pmf(
     >>> [truncated_geometric_pmf(y, 0, 0, 2, rate="ln(4)") for y in range(3)]
     [Enclosure(4/5), Enclosure(3/20), Enclosure(1/20)]
     """
+    outcome, value, low, high = _read_place(outcome, value, low, high)
     if not low <= outcome <= high:
         return Enclosure(Fraction(0), Fraction(0))
     if low == high:
@@ -164,9 +167,16 @@ def truncated_geometric_cdf(
     rate: NumberLike | None = None,
 ) -> Enclosure:
     """P(Y ≤ outcome) of `truncated_geometric`."""
+    outcome, value, low, high = _read_place(outcome, value, low, high)
     if outcome < low or outcome >= high:
         return Enclosure(Fraction(outcome >= high), Fraction(outcome >= high))
     return discrete_laplace_cdf(outcome - value, scale, bits, rate=rate)
+
+
+def _read_place(outcome: int, value: int, low: int, high: int) -> tuple[int, int, int, int]:
+    least, most = read_integer(low, "low"), read_integer(high, "high")
+    true = read_integer(value, "value", at_least=least, at_most=most)
+    return read_integer(outcome, "outcome"), true, least, most
 
 
 def _rate_of(scale: NumberLike | None, rate: NumberLike | None) -> Exact:

@@ -24,7 +24,7 @@ from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.floats import LOG_ERROR, minus_log_of
 from leastnoise.exact.inversion import is_below
 from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.parameters import NumberLike, read_rate
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
 from leastnoise.exact.samplers.chances import at_chances
 from leastnoise.exact.samplers.scores import Numbers, Scores
 from leastnoise.exact.samplers.shaping import Draws, in_shape
@@ -69,7 +69,9 @@ def permute_and_flip_pmf(outcome: int, scores: Numbers, bits: int = 64, *, rate:
     >>> permute_and_flip_pmf(0, [1, 0], rate="ln(2)"), permute_and_flip_pmf(1, [1, 0], rate=1)
     (Enclosure(3/4), Enclosure(≈ 0.183939720585721))
     """
-    return PermuteAndFlipLaw(Scores(scores, "scores"), read_rate(rate, "rate", reach=500)).pmf(outcome, bits)
+    return PermuteAndFlipLaw(Scores(scores, "scores"), read_rate(rate, "rate", reach=500)).pmf(
+        read_integer(outcome, "outcome"), bits
+    )
 
 
 class PermuteAndFlipLaw:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size, is_array, shape_of
+from leastnoise.exact.arrays import Size, is_array, shape_of, whole_array
 from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.exact.samplers.shaping import Draws, in_shape
 from leastnoise.exact.sources import Source, system_source
@@ -20,6 +20,7 @@ __all__ = ["permutation", "permutation_pmf", "uniform_integer", "uniform_integer
 
 
 _LONGEST = 1 << 27  # permutation: a gigabyte
+_MOST_LISTED = 1 << 16  # places of an order whose chance is written out
 
 
 def uniform_integer(bound: NumberLike | NDArray[Any], size: Size = None, source: Source | None = None) -> Draws:
@@ -41,12 +42,14 @@ def uniform_integer(bound: NumberLike | NDArray[Any], size: Size = None, source:
 
 def uniform_integer_pmf(outcome: int, bound: int) -> Fraction:
     """P(X = outcome) of `uniform_integer`."""
-    return Fraction(1, bound) if 0 <= outcome < bound else Fraction(0)
+    limit = read_integer(bound, "bound", at_least=1)
+    return Fraction(1, limit) if 0 <= read_integer(outcome, "outcome") < limit else Fraction(0)
 
 
 def uniform_integer_cdf(outcome: int, bound: int) -> Fraction:
     """P(X ≤ outcome) of `uniform_integer`."""
-    return Fraction(min(max(outcome + 1, 0), bound), bound)
+    limit = read_integer(bound, "bound", at_least=1)
+    return Fraction(min(max(read_integer(outcome, "outcome") + 1, 0), limit), limit)
 
 
 def permutation(length: NumberLike, size: Size = None, source: Source | None = None) -> NDArray[np.int64]:
@@ -77,14 +80,20 @@ def permutation_pmf(order: Sequence[int]) -> Fraction:
     >>> permutation_pmf([2, 0, 1]), permutation_pmf([0, 0, 1])
     (Fraction(1, 6), Fraction(0, 1))
     """
-    return Fraction(1, factorial(len(order))) if sorted(order) == list(range(len(order))) else Fraction(0)
+    places = whole_array(order)
+    if places is None or places.ndim != 1 or len(places) > _MOST_LISTED:
+        raise BadParameter(
+            "order must be a list of places", given=type(order).__name__, fix="pass for example [2, 0, 1]"
+        )
+    count = len(places)
+    return Fraction(1, factorial(count)) if sorted(places.tolist()) == list(range(count)) else Fraction(0)
 
 
 def _one_for_each(bounds: object, size: Size, source: Source) -> NDArray[np.int64]:
-    array = np.asarray(bounds)
-    if array.dtype.kind not in "iu" or (array < 1).any() or (array.astype(object) > 1 << 63).any():
+    array = whole_array(bounds)
+    if array is None or (array.size and not (array.min() >= 1 and int(array.max()) <= 1 << 63)):
         raise BadParameter(
-            "bound must hold whole numbers from 1 to 2^63", given=array.dtype, fix="pass an integer array"
+            "bound must hold whole numbers from 1 to 2^63", given=type(bounds).__name__, fix="pass an integer array"
         )
     if size is not None and shape_of(size) != array.shape:
         raise BadParameter(

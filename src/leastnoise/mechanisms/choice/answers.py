@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence, Sized
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadParameter, LeastNoiseError
+from leastnoise.errors import BadParameter, LeastNoiseError, TooLarge
 from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
 from leastnoise.exact.samplers.scores import Numbers
 from leastnoise.model.labels import read_labels, unknown_label
@@ -19,6 +19,7 @@ __all__ = ["Candidates", "name_places", "place_of", "read_candidates", "read_sco
 Candidates = Iterable[Hashable] | NumberLike
 
 _MOST = 1 << 31
+_MOST_LABELS = 1 << 24
 
 
 def read_candidates(candidates: Candidates, name: str = "candidates") -> Sequence[Hashable]:
@@ -27,7 +28,13 @@ def read_candidates(candidates: Candidates, name: str = "candidates") -> Sequenc
     >>> read_candidates(3), read_candidates(["tea", "coffee"])
     (range(0, 3), ('tea', 'coffee'))
     """
+    if isinstance(candidates, np.ndarray) and candidates.ndim != 1:
+        raise BadParameter(
+            f"{name} must be a list of labels", given=f"shape {candidates.shape}", fix="pass a flat list"
+        )
     if isinstance(candidates, Iterable) and not isinstance(candidates, str):
+        if isinstance(candidates, Sized) and len(candidates) > _MOST_LABELS:
+            raise TooLarge(f"{name} are too many to be named", given=len(candidates), fix="pass how many there are")
         return read_labels(candidates, name)
     return range(read_integer(candidates, name, at_least=1, at_most=_MOST))
 

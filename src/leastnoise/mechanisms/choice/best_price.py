@@ -131,6 +131,10 @@ class BestPrice(PermuteAndFlip):
 
 def _read_prices(prices: Sequence[NumberLike] | NumberLike, highest: Fraction) -> tuple[Fraction, ...]:
     if isinstance(prices, Sequence | np.ndarray) and not isinstance(prices, str):
+        if (isinstance(prices, np.ndarray) and prices.ndim != 1) or not 0 < len(prices) <= _MOST_PRICES:
+            raise BadParameter(
+                f"prices must be a list of 1 to {_MOST_PRICES} prices", given=type(prices).__name__, fix="pass [5, 10]"
+            )
         read = [read_rational(price, f"prices[{i}]", above=0, at_most=highest) for i, price in enumerate(prices)]
         return tuple(cast(Sequence[Fraction], read_candidates(read, "prices")))
     count = read_integer(prices, "prices", at_least=1, at_most=_MOST_PRICES)

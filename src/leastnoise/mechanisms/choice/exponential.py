@@ -151,12 +151,18 @@ class Exponential(RatedSelection):
         return floats if exact else list(self.base)
 
 
+def _length(base: Any) -> int:
+    return -1 if isinstance(base, np.ndarray) and base.ndim != 1 else len(base)
+
+
 def _read_base(base: Sequence[NumberLike], count: int) -> tuple[Fraction, ...]:
-    weights = tuple(read_rational(weight, f"base[{place}]", at_least=0) for place, weight in enumerate(base))
-    if len(weights) != count or not any(weights):
+    if not isinstance(base, Sequence | np.ndarray) or isinstance(base, str) or _length(base) != count:
         raise BadParameter(
-            f"base must hold a weight for each of the {count} candidates, and not only zeros",
-            given=f"{len(weights)} weights",
+            f"base must hold a weight for each of the {count} candidates",
+            given=type(base).__name__,
             fix="leave it out if all are alike",
         )
+    weights = tuple(read_rational(weight, f"base[{place}]", at_least=0) for place, weight in enumerate(base))
+    if not any(weights):
+        raise BadParameter("base must not hold only zeros", fix="leave it out if all are alike")
     return weights

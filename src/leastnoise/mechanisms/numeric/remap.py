@@ -7,13 +7,14 @@ Sundararajan 2012); it is post-processing and costs no privacy.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import NamedTuple
+from collections.abc import Hashable, Sequence
+from fractions import Fraction
+from typing import NamedTuple, cast
 
 from leastnoise.errors import BadPrior
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.model.losses import Loss, absolute
+from leastnoise.model.losses import Loss, absolute, squared
 from leastnoise.model.mechanism import Mechanism
 from leastnoise.model.priors import Prior, PriorLike
 
@@ -27,6 +28,27 @@ class Guess(NamedTuple):
 
     guess: Hashable
     loss: Enclosure
+
+
+def _costs(loss: Loss, inputs: Sequence[Hashable], weights: Sequence[Fraction]) -> tuple[list[Fraction], Fraction]:
+    """Σ_x ℓ(w, x)·weight_x for each guess w, and the largest |ℓ|."""
+    if loss not in (absolute, squared) or not all(type(x) is int for x in inputs):
+        table = loss.table(inputs)
+        costs = [row[0] for row in (table @ RationalMatrix([[entry] for entry in weights])).rows]
+        return costs, max(abs(entry) for row in table.rows for entry in row)
+    # Both are polynomials in w, with coefficients that depend on which x are below it: one pass in the order of the x.
+    order = sorted(range(len(inputs)), key=lambda i: cast(int, inputs[i]))
+    xs, ws = [cast(int, inputs[i]) for i in order], [weights[i] for i in order]
+    mass, mean = sum(ws, Fraction(0)), sum((x * w for x, w in zip(xs, ws, strict=True)), Fraction(0))
+    reach = Fraction(xs[-1] - xs[0])
+    if loss == squared:
+        square = sum((x * x * w for x, w in zip(xs, ws, strict=True)), Fraction(0))
+        return [square - 2 * cast(int, x) * mean + cast(int, x) ** 2 * mass for x in inputs], reach**2
+    found, below, below_mean = [Fraction(0)] * len(xs), Fraction(0), Fraction(0)
+    for i, x, w in zip(order, xs, ws, strict=True):
+        found[i] = x * (2 * below - mass) + mean - 2 * below_mean
+        below, below_mean = below + w, below_mean + x * w
+    return found, reach
 
 
 def best_guess(mechanism: Mechanism, released: Hashable, prior: PriorLike, loss: Loss = absolute) -> Guess:
@@ -58,9 +80,8 @@ def best_guess(mechanism: Mechanism, released: Hashable, prior: PriorLike, loss:
             given=released,
             fix="give every answer some weight",
         )
-    table = loss.table(known.labels)
-    costs = [row[0] for row in (table @ RationalMatrix([[entry] for entry in low])).rows]
-    slack = max(abs(entry) for row in table.rows for entry in row) * (sum(high) - sum(low))
+    costs, largest = _costs(loss, known.labels, low)
+    slack = largest * (sum(high) - sum(low))
     place = next(i for i, cost in enumerate(costs) if cost <= min(costs) + slack)
     ends = [cost / total for cost in (costs[place] - slack, costs[place] + slack) for total in (sum(low), sum(high))]
     return Guess(loss.guesses_for(known.labels)[place], Enclosure(min(ends), max(ends)))

@@ -80,6 +80,10 @@ class VectorLaplace(Mechanism):
         >>> VectorLaplace.for_linear_map([[1, 0, 0], [1, 1, 0], [1, 1, 1]], epsilon=1).sensitivity
         3
         """
+        if not isinstance(matrix, np.ndarray | list | tuple):
+            raise BadParameter(
+                "matrix must be rows of numbers", given=type(matrix).__name__, fix="pass [[1, 0], [1, 1]]"
+            )
         array = np.asarray(matrix, dtype=None if isinstance(matrix, np.ndarray) else object)
         if array.ndim != 2 or not array.size or array.dtype.kind not in "iuO":
             raise BadParameter(

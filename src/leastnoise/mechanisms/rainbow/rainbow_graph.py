@@ -72,6 +72,8 @@ class RainbowGraph:
     """
 
     def __init__(self, graph: DatasetGraph, preferences: Preferences) -> None:
+        if not isinstance(graph, DatasetGraph):
+            raise BadGraph("graph must be a dataset graph", given=type(graph).__name__, fix="pass for example path(5)")
         if not callable(preferences) and not isinstance(preferences, Mapping):
             raise BadRainbow(
                 "preferences must be a mapping or a function of the dataset",

@@ -85,8 +85,8 @@ class KNorm(Mechanism):
         if not isinstance(body, Body):
             raise BadParameter("body must be a body", given=type(body).__name__, fix="pass for example CountingBody(3)")
         object.__setattr__(self, "body", body)
-        object.__setattr__(self, "basis", None if basis is None else tuple(map(tuple, basis)))
-        object.__setattr__(self, "changes", None if changes is None else tuple(map(tuple, changes)))
+        object.__setattr__(self, "basis", None if basis is None else _rows(basis, "basis"))
+        object.__setattr__(self, "changes", None if changes is None else _rows(changes, "changes"))
         framed = "" if basis is None else ", in a basis"
         object.__setattr__(self, "name", f"{KNorm.name}, {body.name}{framed}")
         if self.rate < _LEAST_RATE:
@@ -199,6 +199,12 @@ class KNorm(Mechanism):
         if solved is None or any(row[0].denominator != 1 for row in solved.rows):
             return None
         return [int(row[0]) for row in solved.rows]
+
+
+def _rows(rows: Any, name: str) -> tuple[tuple[int, ...], ...]:
+    if not isinstance(rows, list | tuple) or not all(isinstance(row, list | tuple) for row in rows):
+        raise BadParameter(f"{name} must be rows of whole numbers", given=type(rows).__name__, fix="leave it out")
+    return tuple(map(tuple, rows))
 
 
 def _check_basis(basis: Basis, body: Body) -> None:

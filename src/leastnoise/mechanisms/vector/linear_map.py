@@ -144,8 +144,12 @@ def _with_columns(columns: Sequence[Column], epsilon: Exact) -> KNorm:
 
 
 def _read_matrix(matrix: Sequence[Sequence[NumberLike]] | NDArray[Any]) -> tuple[tuple[int, ...], ...]:
-    rows = matrix.tolist() if isinstance(matrix, np.ndarray) else list(matrix)
-    if not rows or not all(isinstance(row, list | tuple) and len(row) == len(rows[0]) > 0 for row in rows):
+    rows = matrix.tolist() if isinstance(matrix, np.ndarray) else matrix
+    if (
+        not isinstance(rows, list | tuple)
+        or not rows
+        or not all(isinstance(row, list | tuple) and len(row) == len(rows[0]) > 0 for row in rows)
+    ):
         raise BadParameter("matrix must have rows of equal length", given=matrix, fix="pass [[1, 0], [1, 1]]")
     return tuple(
         tuple(read_integer(entry, f"matrix[{i}][{j}]") for j, entry in enumerate(row)) for i, row in enumerate(rows)

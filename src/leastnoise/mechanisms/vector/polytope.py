@@ -66,6 +66,8 @@ class Polytope(FramedBody):
 
     def __post_init__(self) -> None:
         """Read the columns; the dimension is their length."""
+        if not all(isinstance(part, list | tuple) for part in (self.columns, *_parts(self.columns))):
+            raise _not_columns(self.columns)
         columns = tuple(
             tuple(read_integer(entry, f"columns[{i}][{j}]") for j, entry in enumerate(column))
             for i, column in enumerate(self.columns)
@@ -79,11 +81,7 @@ class Polytope(FramedBody):
             )
         lengths = {len(column) for column in columns}
         if len(lengths) != 1 or RationalMatrix(columns).rank() != max(lengths) or not max(lengths):
-            raise BadParameter(
-                "columns must all have the same length and span the space",
-                given=self.columns,
-                fix="pass for example ((1, 0), (0, 1), (1, 1))",
-            )
+            raise _not_columns(self.columns)
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "dimension", max(lengths))
 
@@ -187,6 +185,18 @@ class Polytope(FramedBody):
     def _h_star(self) -> list[int]:
         weights: list[int] = np.bincount(self._cells.levels, minlength=self.dimension + 1).tolist()
         return weights
+
+
+def _parts(columns: Any) -> Sequence[Any]:
+    return columns if isinstance(columns, list | tuple) else ()
+
+
+def _not_columns(columns: object) -> BadParameter:
+    return BadParameter(
+        "columns must all have the same length and span the space",
+        given=columns,
+        fix="pass for example ((1, 0), (0, 1), (1, 1))",
+    )
 
 
 @dataclass(frozen=True)
