@@ -1,6 +1,7 @@
 """Graphs in every form are read alike; loops and doubles by rule; nothing private in an error."""
 
 from collections import Counter
+from decimal import Decimal
 from fractions import Fraction
 
 import igraph
@@ -11,7 +12,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leastnoise.errors import BadParameter, LeastNoiseError, NumberTooLarge
+from leastnoise.errors import BadParameter, LeastNoiseError
 from leastnoise.mechanisms.combinatorial.graph_input import public_nodes, read_graph, read_nodes
 
 EDGES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=20)
@@ -88,18 +89,14 @@ def test_edge_list_files(tmp_path):
 @pytest.mark.parametrize(
     "bad",
     [
-        [(0, 7777)],
-        [(-7777, 0)],
         [(0, 1, 7777)],
         [(7777,)],
-        np.array([[0, 7777]]),
-        np.array([[0.5, 7777.0]]),
-        [["7777", 0]],
+        np.array([[0, 1, 7777]]),
+        np.array([7777, 0]),
+        [[{}, 7777]],
         7777,
         None,
-        networkx.Graph([(0, 7777)]),
-        igraph.Graph(7777, [(0, 7776)]),
-        scipy.sparse.csr_array(([1, 7777], ([0, 1], [1, 0])), shape=(3, 3)),
+        scipy.sparse.csr_array(([1], ([0], [7776])), shape=(7777, 7777)),
     ],
     ids=lambda bad: type(bad).__name__,
 )
@@ -109,20 +106,70 @@ def test_a_bad_graph_is_refused_without_showing_an_edge(bad):
     assert "7777" not in f"{caught.value} {caught.value.__context__} {caught.value.__cause__}"
 
 
-@pytest.mark.parametrize("weight", [-7777, float("nan"), float("inf"), None, "7777x"])
-def test_a_bad_weight_is_refused_without_showing_it(weight):
+OUTSIDE = [
+    [(0, 7), (0, 1)],
+    [(-7, 0), (1, 0), (2**80, 1)],
+    [("x", 0), (0, 1), (None, 1)],
+    np.array([[0, 7], [0, 1], [-1, 2]]),
+    np.array([[0, 2**63 + 1], [0, 1]], dtype=np.uint64),
+    np.array([[0.5, 7.0], [0.0, 1.0]]),
+    networkx.Graph([(0, 7), (0, 1)]),
+    igraph.Graph(9, [(0, 8), (0, 1)]),
+]
+
+
+@pytest.mark.parametrize("graph", OUTSIDE, ids=lambda graph: type(graph).__name__)
+def test_an_edge_outside_the_nodes_does_not_count(graph):
+    """A refusal would tell whoever chooses the nodes that somebody has such an edge."""
+    assert as_set(read_graph(graph, 3)) == {(0, 1)}
+
+
+WEIGHTS = [  # a weight, its steps, and those of a pair that weighs one more
+    (-7777, 0, 0),
+    (float("nan"), 0, 1),
+    (None, 0, 1),
+    (float("inf"), 99, 99),
+    (float("-inf"), 0, 0),
+    ("nan", 0, 1),
+    ("1e99999", 99, 99),
+    (Decimal("sNaN"), 0, 1),
+    (Decimal("1e-99999"), 0, 1),
+    (10**400, 99, 99),
+    (2**63, 99, 99),
+    (5e-324, 0, 1),
+    ("7/2", 4, 5),
+    (np.float32(2.5), 3, 4),
+]
+
+
+@pytest.mark.parametrize(("weight", "alone", "with_one"), WEIGHTS, ids=str)
+def test_every_number_is_a_weight(weight, alone, with_one):
+    for edges, steps in (([(0, 1, weight)], alone), ([(0, 1, weight), (1, 0, 1)], with_one)):
+        assert read_graph(edges, 2, weight="weight", largest=99).weights.tolist() == [steps] * (steps > 0)
+
+
+@pytest.mark.parametrize("weight", ["7777x", [7777], {}, b"7777", 7777j])
+def test_what_is_no_number_is_refused_without_showing_it(weight):
     with pytest.raises(BadParameter, match="weight") as caught:
         read_graph([(0, 1, weight)], 2, weight="weight")
     assert "7777" not in f"{caught.value} {caught.value.__context__}"
-    with pytest.raises(BadParameter, match="weight"):
-        read_graph(networkx.path_graph(2), 2, weight="nowhere")
-    with pytest.raises(NumberTooLarge, match="step"):
-        read_graph([(0, 1, 10**18)], 2, weight="weight")
+
+
+def test_matrices_need_not_be_symmetric():
+    """The larger entry of a pair counts; entries listed twice add up, beyond the range of their type too."""
+    lopsided = scipy.sparse.csr_array(([1, 7, 2], ([0, 1, 2], [1, 0, 1])), shape=(3, 3))
+    assert read_graph(lopsided, 3, weight="w").weights.tolist() == [7, 2]
+    twice = scipy.sparse.coo_array((np.array([100, 100], dtype=np.int8), ([0, 0], [1, 1])), shape=(3, 3))
+    assert read_graph(twice, 3, weight="w").weights.tolist() == [200]
+    assert read_graph(networkx.path_graph(2), 2, weight="nowhere").weights.tolist() == [1]
 
 
 def test_a_bad_line_of_a_file_is_not_shown(tmp_path):
     path = tmp_path / "edges.txt"
-    path.write_text("0 1\n7777 x\n")
+    path.write_text("0 1\n99999999999999999999 x\nx \xff\n", encoding="latin-1")
+    for nodes in (3, ["0", "1"]):
+        assert as_set(read_graph(path, nodes)) == {(0, 1)}
+    path.write_text("0 1\n7777\n")
     for nodes in (3, ["0", "1"]):
         with pytest.raises(BadParameter) as caught:
             read_graph(path, nodes)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from leastnoise.composition.concentrated import concentrated_epsilon
 from leastnoise.errors import BadParameter, LeastNoiseError
+from leastnoise.mechanisms.combinatorial.k_median import KMedian
 from leastnoise.mechanisms.combinatorial.k_median import metric as metrics
 from leastnoise.mechanisms.combinatorial.k_median.demand import read_demand
 from leastnoise.mechanisms.combinatorial.k_median.metric import read_metric
@@ -30,7 +31,7 @@ def slow_cost(table, demand, facilities):
 def test_every_swap_has_its_cost(demand, k, random):
     metric = read_metric(points=POINTS, resolution=1000)
     facilities = np.array(random.sample(range(9), k))
-    counts = read_demand(demand, 9)
+    counts = read_demand(demand, 9, 99)
     table = metric.columns(np.arange(9))
     assert cost_of(metric, counts, facilities) == slow_cost(table, demand, facilities)
     found = swap_costs(metric, counts, facilities)
@@ -60,6 +61,49 @@ def test_distances_that_do_not_fit_into_memory_are_computed_again(monkeypatch):
     kept = swap_costs(read_metric(points=points), counts, facilities)
     monkeypatch.setattr(metrics, "_LARGEST_CACHE", 0)
     assert (swap_costs(read_metric(points=points), counts, facilities) == kept).all()
+
+
+def test_costs_of_huge_demands_are_exact():
+    """Each digit of a count goes through doubles, so sums up to 2^61 are whole."""
+    metric = read_metric(points=np.random.default_rng(5).random((40, 2)))
+    counts = np.random.default_rng(6).integers(0, (1 << 61) // (40 * metric.resolution), 40)
+    facilities = np.array([1, 7])
+    table = metric.columns(np.arange(40)).astype(object)
+    found = swap_costs(metric, counts, facilities)
+    for row, gone in enumerate((1, 7)):
+        for new in (0, 5, 39):
+            kept = [*({1, 7} - {gone}), new]
+            assert found[row, new] == sum(int(c) * min(table[v, f] for f in kept) for v, c in enumerate(counts))
+
+
+@pytest.mark.parametrize(
+    ("table", "known"),
+    [
+        ([[0, 1, 2], [1, 0, 1], [2, 1, 0]], True),
+        ([[0, 1, 2 + 1e-13], [1, 0, 1], [2 + 1e-13, 1, 0]], True),
+        ([[0, 1, 3], [1, 0, 1], [3, 1, 0]], False),
+        ([[0, 1, 2], [1, 0, 1], [2, 1.5, 0]], False),
+        ([[1, 1, 2], [1, 0, 1], [2, 1, 0]], False),
+        (1 - np.eye(1025), False),
+    ],
+    ids=["metric", "rounded", "triangle", "lopsided", "diagonal", "too many to know"],
+)
+def test_a_factor_is_stated_for_metrics_only(table, known):
+    assert read_metric(matrix=table).is_metric == known
+    assert read_metric(metric=lambda a, b: np.asarray(table)[np.ix_(a, b)], count=len(table)).is_metric == known
+    mechanism = KMedian(1, 1, matrix=table)
+    reason = mechanism.why()
+    assert ("five times" in reason.theorem) == known
+    assert (reason.lower_bound is not None) == known
+    if known:
+        assert mechanism.cost_bound(1, 10) > 5
+    else:
+        with pytest.raises(BadParameter, match="metric"):
+            mechanism.cost_bound(1, 10)
+
+
+def test_points_in_space_are_a_metric():
+    assert read_metric(points=np.random.default_rng(0).random((2000, 2))).is_metric
 
 
 def test_what_a_point_contributes_does_not_depend_on_the_others():
@@ -100,17 +144,15 @@ def test_bad_metrics_are_refused(parameters, name):
 @given(st.lists(st.integers(0, 5), max_size=20))
 def test_demand_is_a_multiset(demand):
     expected = [demand.count(i) for i in range(6)]
-    assert read_demand(demand, 6).tolist() == expected
-    assert read_demand(np.array(demand, dtype=np.uint8), 6).tolist() == expected
-    assert read_demand(Counter(demand), 6).tolist() == expected
+    for form in (demand, np.array(demand, dtype=np.uint8), Counter(demand), [*demand, 6, -1, 2**80]):
+        assert read_demand(form, 6, 99).tolist() == expected
+        assert read_demand(form, 6, 2).tolist() == [min(count, 2) for count in expected]
 
 
-@pytest.mark.parametrize(
-    "bad", [[777777], [-1], [0.5], ["777777"], {0: -777777}, {777777: 1}, {0: 1 << 40}, 777777, [[0]], [1, [2]], None]
-)
-def test_bad_demand_is_refused_without_showing_it(bad):
+@pytest.mark.parametrize("bad", [[777777.5], ["777777"], {0: 777777.5}, {"777777": 1}, 777777, [[0]], [1, [2]], None])
+def test_what_is_no_demand_is_refused_without_showing_it(bad):
     with pytest.raises(BadParameter, match="demand") as caught:
-        read_demand(bad, 6)
+        read_demand(bad, 6, 99)
     assert "777777" not in f"{caught.value} {caught.value.__context__}"
 
 

@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 
 from leastnoise.exact import SeededSource
+from leastnoise.mechanisms.combinatorial.min_cut import cut_law
+from leastnoise.mechanisms.combinatorial.min_cut.connectivity import minimum_cut
+from leastnoise.mechanisms.combinatorial.min_cut.contraction import Contractions
 from leastnoise.mechanisms.combinatorial.min_cut.cut_law import CutLaw
+from leastnoise.mechanisms.combinatorial.min_cut.random_cluster import RandomCluster
 from mechanisms.combinatorial.min_cut.random_graphs import cut_sides, cut_weights, symmetric
 from support.statistics import fits
 
@@ -57,6 +61,63 @@ def test_disconnected_graphs_have_the_same_law():
         law, source = CutLaw(graph, RATE, limit=limit), SeededSource(2)
         drawn = np.array([rank[tuple(law.draw(source).tolist())] for _ in range(600)])
         assert fits(drawn, lambda i: sums[i], 0, len(order) - 2)
+
+
+CLUSTERS = [
+    (GRAPH, RATE / 2, 700),
+    (GRAPH, Fraction(1, 50), 1500),
+    (symmetric(4, [2, 0, 0, 0, 0, 3]), RATE, 1500),
+    (symmetric(4, [30, 1, 0, 2, 3, 20]), RATE / 4, 1000),
+]
+
+
+@pytest.mark.parametrize(("graph", "rate", "count"), CLUSTERS)
+def test_coupling_from_the_past_has_the_same_law(graph, rate, count):
+    weights = np.array(cut_weights(graph))
+    order = np.argsort(weights, kind="stable")
+    rank = {tuple(side.tolist()): int(np.flatnonzero(order == i)[0]) for i, side in enumerate(cut_sides(len(graph)))}
+
+    def sums(factor):
+        chances = np.exp(-factor * float(rate) * (weights - weights.min()))[order]
+        return np.cumsum(chances / chances.sum())
+
+    clusters, source = RandomCluster(graph, rate), SeededSource(7)
+    drawn = np.array([rank[tuple(clusters.draw(source).tolist())] for _ in range(count)])
+    assert fits(drawn, lambda i: sums(1.0)[i], 0, len(order) - 2)
+    if rate == RATE:
+        assert not fits(drawn, lambda i: sums(0.6)[i], 0, len(order) - 2)
+
+
+def test_a_cut_is_drawn_however_light_the_minimum_is(monkeypatch):
+    """A ring at a rate at which nearly every trial is rejected; without coupling the draw would not end."""
+    ring = np.roll(np.eye(40, dtype=np.int64), 1, axis=1)
+    told = []
+    law = CutLaw(ring + ring.T, Fraction(1), limit=-1, progress=lambda what, _: told.append(what))
+    assert 0 < law.draw(SeededSource(1)).sum() < 40
+    assert told[-1] == "coupling from the past"
+    assert told.count("drawing a cut") == 100
+    monkeypatch.setattr(cut_law, "_MOST_TRIALS", 0)
+    assert fits(ranks_of(CutLaw(GRAPH, RATE / 2), 500), law_of(RATE / 2), 0, len(ORDER) - 2)
+
+
+@pytest.mark.parametrize("span", [10**3, 10**9, 10**15])
+def test_contraction_ends_in_less_rounds_than_nodes(span):
+    """Weights that span many powers of ten: pairs inside a part would be drawn for ever."""
+    rng, count = np.random.default_rng(3), 24
+    upper = (span ** rng.random(count * (count - 1) // 2)).astype(np.int64)
+    matrix = symmetric(count, upper)
+    rounds = []
+
+    class Counted(SeededSource):
+        def words(self, number, width):
+            rounds.append(number)
+            return super().words(number, width)
+
+    contractions = Contractions(matrix, minimum_cut(matrix), 0, Fraction(1))
+    parts, merges = contractions._contract(2, Counted(1))
+    assert len(parts) == 2
+    assert len(merges) == count - 2
+    assert len(rounds) < 10 * count
 
 
 def test_the_share_of_what_is_not_listed_is_a_bound():

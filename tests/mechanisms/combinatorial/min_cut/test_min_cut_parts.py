@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leastnoise.errors import NumberTooLarge
 from leastnoise.exact import exp_enclosure
 from leastnoise.mechanisms.combinatorial.min_cut.connectivity import contract, kernel, lighter_cut, minimum_cut
 from leastnoise.mechanisms.combinatorial.min_cut.contraction import acceptance, class_levels, class_of
@@ -97,7 +96,10 @@ def test_the_level_of_a_class_covers_all_its_cuts(nodes, least_cut, more, rate):
         assert exp_enclosure(rate * (levels[size] - weight)).lower * factor <= 1
 
 
-@given(st.lists(st.integers(1, 1000), max_size=6), st.integers(1, 500), st.integers(2, 60), st.integers(0, 50))
+HUGE = st.integers(1, 1000) | st.integers(2**55, 2**59)
+
+
+@given(st.lists(HUGE, max_size=6), HUGE, st.integers(2, 60), st.integers(0, 50))
 def test_the_doubles_of_an_acceptance_enclose_it(gains, weight, size, below):
     totals = np.array([weight + gain for gain in gains], dtype=np.int64)
     rate = Fraction(1, 7)
@@ -130,9 +132,15 @@ def test_the_curve_is_the_raised_minimum_cut_at_every_amount(matrix, target, res
     assert curve[-1] >= target * resolution
 
 
-def test_weights_that_would_not_fit_are_refused():
-    with pytest.raises(NumberTooLarge, match="step"):
-        Raising(2, 5, 4).raised(np.array([[0, 1 << 51], [1 << 51, 0]]), 0)
+@pytest.mark.parametrize(("nodes", "target", "resolution"), [(2, 5, 4), (9, 40, 128), (60, 300, 4096)])
+def test_pairs_within_the_room_never_leave_64_bits(nodes, target, resolution):
+    raising = Raising(nodes, target, resolution)
+    matrix = np.full((nodes, nodes), raising.room) - np.eye(nodes, dtype=np.int64) * raising.room
+    raised = raising.raised(matrix, raising.amounts[-1])
+    total = raising.resolution * raising.room + raising.amounts[-1]
+    assert raised[0, 1] == total
+    assert int(raised.sum()) == nodes * (nodes - 1) * total < 1 << 61
+    assert raising.curve(matrix)[-1] == (nodes - 1) * total
 
 
 def test_whole_edges_reach_the_target_only_for_enough_nodes():

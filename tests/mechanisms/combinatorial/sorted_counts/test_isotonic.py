@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 
 from leastnoise.checker import check
-from leastnoise.errors import BadParameter, InsecureSource, NumberTooLarge
+from leastnoise.errors import BadParameter, InsecureSource
 from leastnoise.exact import SeededSource
 from leastnoise.mechanisms.combinatorial.sorted_counts import IsotonicCounts, plan_sorted_counts, zipf_counts
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import distance, read_counts
@@ -58,9 +58,15 @@ def test_a_slow_cascade_is_pooled_as_well():
     assert int(sums[0]) == int(numbers.sum())
 
 
-def test_sums_beyond_64_bits_are_refused():
-    with pytest.raises(NumberTooLarge):
-        decreasing_pools(np.full(100, 1 << 55))
+@given(NUMBERS, st.sampled_from([2**50, 2**55, 2**80]))
+def test_sums_beyond_64_bits_are_the_same_fit(numbers, factor):
+    wide = numbers.astype(object) * factor
+    large = wide.astype(np.int64) if factor < 2**56 else wide
+    assert [int(s) for s in decreasing_pools(large)[0]] == [int(s) * factor for s in decreasing_pools(numbers)[0]]
+    assert decreasing_pools(large)[1].tolist() == decreasing_pools(numbers)[1].tolist()
+    sums, lengths = decreasing_pools(large)
+    means = [max(-((n - 2 * int(s)) // (2 * n)), 0) for s, n in zip(sums, lengths.tolist(), strict=True)]
+    assert [int(c) for c in nearest_counts(large)] == np.repeat(np.array(means, dtype=object), lengths).tolist()
 
 
 def test_the_mechanism_pads_sorts_and_refuses_predictable_noise():

@@ -21,7 +21,7 @@ from mechanisms.conformance import Case, Conformance
 from support.statistics import fits
 
 BAD_NODES = [0, -1, 2.5, "", [1, 1]]
-BAD_GRAPHS = [[(0, 12345)], [(12345,)], 12345, [(0, 1, 12345)], "no such file"]
+BAD_GRAPHS = [[([12345], 0)], [(12345,)], 12345, [(0, 1, 12345)], "no such file"]
 
 
 def all_graphs(count):
