@@ -1,19 +1,23 @@
-"""Certified bounds inside mechanisms, each against exact arithmetic on the very border; and two laws, counted."""
+"""Certified bounds inside mechanisms, each against exact arithmetic on the very border; and laws drawn in blocks."""
 
-from collections import Counter
 from fractions import Fraction
-from itertools import accumulate, permutations
+from itertools import accumulate
 
 import numpy as np
 import pytest
 
 from leastnoise.exact import SeededSource, ln
+from leastnoise.exact.balls import of_fraction
+from leastnoise.exact.enclosures import enclose
+from leastnoise.exact.numbers import ball_of
+from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.mechanisms.combinatorial.sorted_counts.calibration import privacy_of, tight_keep
 from leastnoise.mechanisms.combinatorial.sorted_counts.decisions import decide_by_doubles
 from leastnoise.mechanisms.combinatorial.sorted_counts.numbers import Balls, Doubles
 from leastnoise.mechanisms.combinatorial.sorted_counts.shift_chain import ShiftChain
-from leastnoise.mechanisms.combinatorial.vertex_cover.noisy_order import noisy_order
+from leastnoise.mechanisms.combinatorial.vertex_cover.noisy_order import _block
 from leastnoise.mechanisms.numeric.gaussian_profile import gaussian_delta
+from leastnoise.mechanisms.rank import SmoothMedian
 from leastnoise.mechanisms.vector.envelope import Envelope
 from support.statistics import fits
 
@@ -45,28 +49,41 @@ def test_points_within_an_envelope_have_the_law_of_their_steps():
     assert not fits(drawn, lambda y: (wrong / wrong[-1])[min(max(y + reach, 0), 2 * reach)], -20, 20)
 
 
-def chance_of_order(order, edges, noise):
-    """Each vertex in turn with probability ∝ live degree + s/√l."""
-    left, chance = list(order), 1.0
-    for vertex in order:
-        weights = {
-            v: sum(v in edge and set(edge) <= set(left) for edge in edges) + noise / len(left) ** 0.5 for v in left
-        }
-        chance *= weights[vertex] / sum(weights.values())
-        left.remove(vertex)
-    return chance
+def removed_one_by_one(nodes, ends, noise, source, trials):
+    """A block of the order, trial after trial: with l nodes left a coin says "edge" with odds 2M·√l : V·s."""
+    uniforms = source.words(trials, 64) >> np.uint64(11)
+    picked = uniform_integer(2 * ends.shape[1], trials, source)
+    single = uniform_integer(nodes, trials, source)
+    removed = []
+    for u, pick, vertex in zip(uniforms.tolist(), picked.tolist(), single.tolist(), strict=True):
+        odds = 2 * ends.shape[1] * (nodes - len(removed)) ** 0.5 / float(nodes * noise)
+        near, far = ends[pick & 1, pick >> 1], ends[1 - (pick & 1), pick >> 1]
+        chosen, other = (near, far) if u / 2**53 < odds / (odds + 1) else (vertex, vertex)
+        if chosen not in removed and other not in removed:
+            removed.append(int(chosen))
+    return removed
 
 
-def test_orders_of_a_small_graph_have_the_law_of_live_degrees():
-    noise = Fraction(1)
-    edges = [(0, 1), (0, 2), (0, 3), (1, 2)]
-    tails, heads = np.array(edges).T
-    source, orders = SeededSource(11), list(permutations(range(4)))
-    drawn = [orders.index(tuple(noisy_order(4, tails, heads, noise, source).tolist())) for _ in range(4000)]
-    sums = np.cumsum([chance_of_order(order, edges, float(noise)) for order in orders])
-    assert sums[-1] == pytest.approx(1)
-    assert fits(np.array(drawn), lambda i: sums[i], 0, len(orders) - 2)
-    assert len(Counter(drawn)) == len(orders)
+@pytest.mark.parametrize("nodes", [5, 40])
+@pytest.mark.parametrize("noise", [Fraction(1, 2), Fraction(7)])
+def test_a_block_of_trials_gives_what_one_trial_after_another_would(nodes, noise):
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        ends = np.array([random.choice(nodes, 2, replace=False) for _ in range(nodes)]).T
+        trials = min(nodes + 8, 256)
+        alive, removed_at = np.ones(nodes, dtype=np.bool_), np.full(nodes, np.iinfo(np.int64).max)
+        found, _ = _block(alive, removed_at, np.arange(nodes), ends, nodes, noise, SeededSource(seed))
+        assert found.tolist() == removed_one_by_one(nodes, ends, noise, SeededSource(seed), trials)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 3), Fraction(2), ln(3)])
+@pytest.mark.parametrize("delta", [Fraction(1, 10), Fraction(1, 10**6)])
+def test_the_smooth_sensitivity_may_grow_by_what_is_private_and_hardly_less(epsilon, delta):
+    """From one neighbour to the next by 1 + ε/(2·ln(2/δ)) at most."""
+    growth = SmoothMedian(epsilon, delta, 0, 100, records=5).growth
+    slope = enclose(lambda: ball_of(epsilon) / (2 * of_fraction(2 / delta).log()), 128)
+    assert growth <= 1 + slope.lower
+    assert growth >= (1 + slope.upper) * (1 - Fraction(1, 2**20))
 
 
 @pytest.mark.parametrize("arithmetic", [Doubles(), Balls(200)], ids=["doubles", "balls"])

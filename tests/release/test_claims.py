@@ -5,6 +5,7 @@ from math import exp
 
 import pytest
 
+from leastnoise.composition.concentrated import rho_within
 from support.people import CITIES
 
 EPSILON = Fraction(1)
@@ -43,6 +44,17 @@ def test_a_count_by_city_hides_whoever_is_in_two_of_them_three_times(people_of_t
         plan = people_of_three_rows.count(by="city", keys=CITIES, of=of).plan(EPSILON)
         for mechanism in pure_options(plan):
             assert_pure(mechanism, [(50, 50, 50), (-50, -50, -50)], (0, 0, 0), (each, each, 0), attained=True)
+
+
+def test_gaussian_noise_on_cells_hides_whoever_is_in_two_of_them_three_times(people_of_three_rows):
+    """Two cells, each moved by three, cost twice what one does: Σ change²/(2σ²) stays within what ε and δ allow."""
+    delta = Fraction(1, 1000)
+    plan = people_of_three_rows.count(by="city", keys=CITIES).plan(EPSILON, delta)
+    gaussian = [option.mechanism for option in plan.options if getattr(option.mechanism.privacy, "delta", 0)]
+    assert gaussian
+    for mechanism in gaussian:
+        cost = sum(Fraction(change**2) / (2 * mechanism.blocks[0].noise.sigma_squared) for change in (3, 3, 0))
+        assert rho_within(EPSILON, delta) * (1 - Fraction(1, 2**10)) <= cost <= rho_within(EPSILON, delta)
 
 
 def test_two_way_tables_hide_whoever_is_in_all_of_them(people_of_three_rows):
