@@ -18,7 +18,7 @@ class Untouchable(Table):
     """The schema of a table, and an alarm on every way to its data."""
 
     def __init__(self, model):
-        for public in ("name", "identity", "former_names", "columns", "hints", "dialect", "_reading"):
+        for public in ("name", "identity", "former_names", "overlapping", "columns", "hints", "dialect", "_reading"):
             setattr(self, public, getattr(model, public))
 
     def _execute(self, *_):

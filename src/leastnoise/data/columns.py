@@ -63,7 +63,7 @@ class Column:
     scale: int | None = None  # digits after its point; None: any number
     hint: str = ""  # what to do where another kind of column is needed
     sound: bool = False  # text whose encoding was checked when it was read
-    coarse: bool = False  # several native values may share a plain form (nanoseconds), so that it names no unit
+    coarse: bool = False  # equal for the engine and in plain form differ (nanoseconds, collations): it names no unit
 
 
 def decimal_text(digits: int, scale: int) -> str:

@@ -31,7 +31,9 @@ def arrow_table(source: Any, module: str) -> tuple[Any, tuple[str, ...]]:
     made = None
     try:
         made = _pandas(source) if module == "pandas" else (_arrow(source, module), ())
-    except (TypeError, ValueError, ArithmeticError, AttributeError, NotImplementedError):
+    except MissingPackage:
+        raise
+    except Exception:
         made = None
     if made is None:  # outside of `except`: the text of an error may quote a value
         raise BadSource(

@@ -37,25 +37,29 @@ class Identity:
         name: Its public name.
         known: Whether the name tells it from every other table; that of a frame does not.
         former_names: What version 0.1 called it, or may have called it.
+        overlapping: What tables are called that hold rows of this one: the files of a folder, the folders of a file.
     """
 
     name: str
     known: bool = True
     former_names: tuple[str, ...] = ()
+    overlapping: tuple[str, ...] = ()
 
 
 def file_identity(given: Path, files: Sequence[Path], suffix: str) -> Identity:
     """The identity of files without links; `given` is the path or pattern that was written.
 
     >>> file_identity(Path("visits.csv"), [Path("/data/visits.csv")], ".csv")
-    Identity(name='/data/visits.csv', known=True, former_names=('visits',))
+    Identity(name='/data/visits.csv', known=True, former_names=('visits',), overlapping=('/data/*.csv', '/*.csv'))
     >>> file_identity(Path("[ab].csv"), [Path("/data/b.csv"), Path("/data/a.csv")], ".csv").name
     '/data/*.csv'
     """
     if len(files) == 1:
-        return Identity(_fitting(str(files[0])), former_names=_former(given, files[0]))
+        return Identity(_fitting(str(files[0])), True, _former(given, files[0]), _holding(files[0].parents, suffix))
     folder = Path(os.path.commonpath([file.parent for file in files]))
-    return Identity(_fitting(f"{folder}/*{suffix}"), former_names=_former(given, folder))
+    inside = dict.fromkeys(parent for file in files for parent in file.parents if folder in parent.parents)
+    overlapping = (*map(_fitting, map(str, files)), *_holding([*inside, *folder.parents], suffix))
+    return Identity(_fitting(f"{folder}/*{suffix}"), True, _former(given, folder), overlapping)
 
 
 def database_identity(place: str, schema: str, table: str, former_places: Iterable[str], written: str) -> Identity:
@@ -93,6 +97,10 @@ def table_parts(name: str) -> list[str] | None:
     if not re.fullmatch(rf"{part}(?:\.{part})*", name):
         return None
     return [found[1:-1].replace('""', '"') if found.startswith('"') else found for found in re.findall(part, name)]
+
+
+def _holding(folders: Iterable[Path], suffix: str) -> tuple[str, ...]:
+    return tuple(_fitting(f"{str(folder).rstrip('/')}/*{suffix}") for folder in folders)
 
 
 def _former(*paths: Path) -> tuple[str, ...]:

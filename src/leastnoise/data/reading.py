@@ -127,7 +127,8 @@ class Reading:
         column = self.column(name)
         if column.coarse:
             raise BadParameter(
-                f"{name!r} holds times in nanoseconds, which are told to the microsecond: two units could be one",
+                f"{name!r} does not tell all ids apart: it holds nanoseconds, of which microseconds are read, or has a "
+                "collation that calls different texts equal",
                 given=column.native,
                 fix="name another column as the privacy unit, or store its ids as text or whole numbers",
             )

@@ -126,11 +126,13 @@ def _csv(files: list[Path], identity: Identity, columns: Declared, limits: dict[
 
 def _typed_files(files: list[Path], suffix: str, identity: Identity, limits: dict[str, Any]) -> Table:
     from leastnoise.data.engines.embedded import Attached, EmbeddedTable, path_list
-    from leastnoise.data.engines.tolerant import parquet_frame, parquet_options, readable
+    from leastnoise.data.engines.tolerant import parquet_frame, parquet_options, readable, require_one_schema
 
     arrow = _arrow_files(files) if suffix in _ARROW else None
 
     def attach(connection: duckdb.DuckDBPyConnection, _: Path) -> Attached:
+        if arrow is None:
+            require_one_schema(files, connection)
         frame = parquet_frame(files, connection) if arrow is None else arrow
         if frame is not None:
             connection.register("source", readable(frame))

@@ -63,6 +63,7 @@ class Table(ABC):
         name: Public and stable: what a ledger calls the dataset.
         identity: The name, where it tells this table from every other one; None for a frame that nobody named.
         former_names: What version 0.1 called it, or may have called it.
+        overlapping: What tables are called that hold some of its rows.
         columns: The kind of each column.
         hints: What to do about a column whose kind is not the one that is needed, for columns where there is something.
     """
@@ -73,7 +74,7 @@ class Table(ABC):
     def __init__(self, identity: Identity, columns: Iterable[Column], source: str) -> None:
         self.name = identity.name
         self.identity = identity.name if identity.known else None
-        self.former_names = identity.former_names
+        self.former_names, self.overlapping = identity.former_names, identity.overlapping
         self._process, self._closed = os.getpid(), False
         known = {column.name: column for column in columns}
         self._reading = Reading(self.dialect, known, source)

@@ -32,7 +32,8 @@ def account_name(ledger: Ledger, table: Table, name: str | None) -> str:
     two folders had one account in version 0.1; where that account is there, they go on sharing it.
 
     Raises:
-        BudgetChanged: Version 0.1 began several accounts for it, and which one goes on is for people to say.
+        BudgetChanged: Version 0.1 began several accounts for it, or a folder has files with an account of their own (or
+            a file a folder with one), and which one goes on is for people to say.
     """
     called = dataset_name(table, name)
     held = {balance.scope.dataset for balance in ledger.balances()}
@@ -45,5 +46,12 @@ def account_name(ledger: Ledger, table: Table, name: str | None) -> str:
             "version 0.1 of this program began several accounts for this table",
             given=", ".join(found),
             fix=f"pass the one that goes on, for example name={found[0]!r}",
+        )
+    overlapping = sorted(held.intersection(table.overlapping), key=str)
+    if overlapping and not found:
+        raise BudgetChanged(
+            "some of these rows belong to an account already, and a second one would be a second budget for them",
+            given=", ".join(map(str, overlapping)),
+            fix=f"go on with that account, name={overlapping[0]!r}, or say that this is another dataset: name=…",
         )
     return found[0] if found else called

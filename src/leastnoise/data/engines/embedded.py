@@ -15,6 +15,7 @@ import threading
 import weakref
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -54,6 +55,7 @@ class Attached(NamedTuple):
 Attach = Callable[["duckdb.DuckDBPyConnection", Path], Attached]
 """Makes the relation `source` in a session that is not locked yet, with a folder for what it needs meanwhile."""
 
+_LEAST_MEMORY = 30 * 10**6  # a row of a CSV takes two million bytes at most; this does for any number of them
 _open_here: dict[int, duckdb.DuckDBPyConnection] = {}
 
 
@@ -107,7 +109,16 @@ class EmbeddedTable(Table):
         self._connection.execute("SET lock_configuration = true")
         described = self._connection.execute("DESCRIBE source").fetchall()
         columns = [_column(str(row[0]), str(row[1]), str(row[0]) in untyped) for row in described]
-        return [replace(column, sound=sound) for column in columns]
+        return [replace(column, sound=sound, coarse=column.coarse or self._collated(column)) for column in columns]
+
+    def _collated(self, column: Column) -> bool:
+        """Whether the column's collation calls texts equal that are not the same, such as "bob" and "Bob"."""
+        if column.native != "VARCHAR":
+            return False
+        told = f"SELECT {DUCKDB.quote(column.name)} AS told FROM source WHERE false"  # noqa: S608 - no row is read
+        letters = "UNION ALL VALUES ('a'), ('A'), ('á'), ('a ')"
+        [(found,)] = self._connection.execute(f"SELECT count(DISTINCT told) FROM ({told} {letters})").fetchall()  # noqa: S608
+        return bool(found != 4)
 
     def _execute(self, text: str, values: list[object]) -> Sequence[Sequence[Any]]:
         import duckdb
@@ -171,7 +182,7 @@ def _connect(folder: TemporaryFolder, memory_limit: str | None) -> duckdb.DuckDB
         "preserve_insertion_order": False,
     }
     if memory_limit is not None:
-        config["memory_limit"] = memory_limit
+        config["memory_limit"] = _read_size(memory_limit, folder)
     try:
         connection = duckdb.connect(":memory:", config=config)
     except duckdb.Error:
@@ -179,6 +190,21 @@ def _connect(folder: TemporaryFolder, memory_limit: str | None) -> duckdb.DuckDB
         raise BadParameter("memory_limit is no size", given=memory_limit, fix='write "8GB" or "500MB"') from None
     _open_here[id(connection)] = connection
     return connection
+
+
+def _read_size(text: object, folder: TemporaryFolder) -> str:
+    """A memory limit. Below the least one, whether a source can be read would depend on how long its rows are."""
+    found = (
+        re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT])(i?)B\s*", text, re.IGNORECASE) if isinstance(text, str) else None
+    )
+    if found is None:
+        folder.remove()
+        raise BadParameter("memory_limit is no size", given=text, fix='write "8GB" or "500MB"')
+    base = 1024 if found[3] else 1000
+    if Fraction(found[1]) * base ** (1 + "KMGT".index(found[2].upper())) < _LEAST_MEMORY:
+        folder.remove()
+        raise BadParameter("memory_limit is too small to read any table", given=text, fix='write at least "30MB"')
+    return found[0]
 
 
 def _let_go(connection: duckdb.DuckDBPyConnection, folder: TemporaryFolder, process: int) -> None:

@@ -31,6 +31,10 @@ _NAME = """
 SELECT current_database(), nspname, relname FROM pg_catalog.pg_class
 JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = to_regclass(%s)
 """
+_LOOSE = """
+SELECT attname FROM pg_catalog.pg_attribute JOIN pg_catalog.pg_collation ON pg_collation.oid = attcollation
+WHERE attrelid = to_regclass(%s) AND NOT collisdeterministic
+"""
 _TYPES = "SELECT oid, typname, typtype = 'e' FROM pg_catalog.pg_type"
 
 
@@ -98,6 +102,7 @@ def _columns(connection: psycopg.Connection[tuple[Any, ...]], source: str) -> li
     # Text in another encoding may hold what UTF-8 lacks, and fail on its way out.
     unicode = connection.execute("SHOW server_encoding").fetchall() == [("UTF8",)]
     described = connection.execute(f"TABLE {source} LIMIT 0".encode()).description
+    loose = {name for (name,) in connection.execute(_LOOSE, [source]).fetchall()}
     found = []
     for column in described or ():
         name, enumeration = types[column.type_code]
@@ -105,5 +110,6 @@ def _columns(connection: psycopg.Connection[tuple[Any, ...]], source: str) -> li
         kind = kind if unicode or kind is not Kind.TEXT else Kind.OTHER
         fixed = kind is Kind.DECIMAL and column.precision is not None and (column.scale or 0) >= 0
         digits = (column.precision, column.scale or 0) if fixed else (None, None)
-        found.append(Column(column.name, kind, name, zoned=name == "timestamptz", precision=digits[0], scale=digits[1]))
+        zoned, coarse = name == "timestamptz", column.name in loose
+        found.append(Column(column.name, kind, name, False, zoned, digits[0], digits[1], coarse=coarse))
     return found

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.data.columns import Column
-from leastnoise.errors import MissingPackage
+from leastnoise.errors import BadSource, MissingPackage
 
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["odd_rows", "parquet_frame", "parquet_options", "readable"]
+__all__ = ["odd_rows", "parquet_frame", "parquet_options", "readable", "require_one_schema"]
 
 _UNITS = {"TIMESTAMP_S": "s", "TIMESTAMP_MS": "ms", "TIMESTAMP": "us"}
 _ODD_TIMES = [2**63 - 2, -(2**63), -(2**63) + 2, 10**17, -(10**17), 0]
@@ -42,10 +42,27 @@ def readable(frame: Any) -> Any:
 
 
 def parquet_options(connection: duckdb.DuckDBPyConnection) -> str:
-    """Broken text is read with question marks, where the engine offers it."""
+    """No columns from the names of folders, whose types would follow from them; broken text with question marks."""
     offered = "SELECT count(*) FROM duckdb_functions() WHERE list_contains(parameters, 'utf8_validation')"
     [(found,)] = connection.execute(offered).fetchall()
-    return ", utf8_validation = 'replace'" if found else ""
+    return ", hive_partitioning = false" + (", utf8_validation = 'replace'" if found else "")
+
+
+def require_one_schema(files: Sequence[Path], connection: duckdb.DuckDBPyConnection) -> None:
+    """See that all files have the same columns of the same types: a type that is changed while reading fails on a row.
+
+    Raises:
+        BadSource: They differ; only their footers were read.
+    """
+    shape = "list((name, type, converted_type, logical_type, precision, scale) ORDER BY name)"
+    asked = f"SELECT count(DISTINCT shape) FROM (SELECT {shape} AS shape FROM parquet_schema(?) GROUP BY file_name)"  # noqa: S608
+    [(kinds,)] = connection.execute(asked, [list(map(str, files))]).fetchall()
+    if kinds != 1:
+        raise BadSource(
+            "the files have different columns, or columns of different types",
+            given=f"{len(files)} files",
+            fix="write them with one schema",
+        )
 
 
 def parquet_frame(files: Sequence[Path], connection: duckdb.DuckDBPyConnection) -> Any:
