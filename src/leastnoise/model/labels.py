@@ -12,12 +12,13 @@ from fractions import Fraction
 from numbers import Integral
 from typing import Any, SupportsFloat
 
-from leastnoise.errors import BadChannel, BadParameter, TooLarge, UnknownLabel
+from leastnoise.errors import BadChannel, BadParameter, TooLarge, UnknownLabel, shown
 from leastnoise.exact.parameters import read_rational
 
 __all__ = ["decode_label", "encode_label", "index_labels", "label_number", "read_labels", "unknown_label"]
 
 _SHOWN = 6
+_LONGEST_GUESSED = 200  # characters of a wrong label that are compared with the right ones
 _MOST_LABELS = 1 << 24
 
 
@@ -73,13 +74,18 @@ def unknown_label(label: object, known: Iterable[Hashable], what: str) -> Unknow
     leastnoise.errors.UnknownLabel: there is no output of this name; given: 'appel'; did you mean 'apple'?
     """
     labels = list(known)
-    close = difflib.get_close_matches(str(label), [str(each) for each in labels], n=1, cutoff=0.5)
+    written = {_text(each): each for each in reversed(labels)}
+    close = difflib.get_close_matches(_text(label)[:_LONGEST_GUESSED], written, n=1, cutoff=0.5)
     if close:
-        fix = f"did you mean {next(each for each in labels if str(each) == close[0])!r}?"
+        fix = f"did you mean {shown(written[close[0]])}?"
     else:
-        shown = ", ".join(repr(each) for each in labels[:_SHOWN])
-        fix = f"the {what}s are {shown}{', …' if len(labels) > _SHOWN else ''}"
-    return UnknownLabel(f"there is no {what} of this name", given=repr(label), fix=fix)
+        listed = ", ".join(map(shown, labels[:_SHOWN]))
+        fix = f"the {what}s are {listed}{', …' if len(labels) > _SHOWN else ''}"
+    return UnknownLabel(f"there is no {what} of this name", given=shown(label), fix=fix)
+
+
+def _text(label: object) -> str:
+    return str(label) if isinstance(label, str | float | Fraction) else shown(label)
 
 
 def label_number(label: Hashable, what: str = "label") -> Fraction:
