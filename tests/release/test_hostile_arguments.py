@@ -14,7 +14,6 @@ import pytest
 import leastnoise as ln
 from leastnoise.errors import LeastNoiseError
 from leastnoise.ledger import Ledger, Request
-from leastnoise.model.certificate import Certificate
 from leastnoise.model.channel import Channel
 from leastnoise.model.events import Pure
 from leastnoise.model.graphs import path as path_graph
@@ -211,19 +210,29 @@ def _no_hang():
 
 def failures(name, function, valid):
     """Every hostile value for every argument that ends in anything but an answer or a typed error."""
-    function(**{key: value() if callable(value) else value for key, value in valid.items()})
+    function(**valid)
     found = []
     for argument, (label, make) in itertools.product(valid, HOSTILE.items()):
-        given = {key: value() if callable(value) else value for key, value in valid.items()} | {argument: make()}
+        given = {**valid, argument: make()}
         problem = wrong(lambda given=given: function(**given))
         if problem is not None:
+            print(f"@@{name}({argument}=<{label}>): {problem}")
             found.append(f"{name}({argument}=<{label}>): {problem}")
     return found
 
 
-def entries(ledger):
-    """All that the ledger says."""
-    return [balance for balance in map(str, ledger.balances())], ledger.verify()
+def guarded(ledger, function):
+    """The function, with a look at the ledger: a refusal must not have changed it."""
+
+    def call(**given):
+        before = list(ledger.entries())
+        try:
+            function(**given)
+        except LeastNoiseError:
+            assert list(ledger.entries()) == before, "a refusal left a trace"
+            raise
+
+    return call
 
 
 @pytest.mark.parametrize(
@@ -233,9 +242,61 @@ def test_a_question_is_put_or_refused(dataset, method, valid):
     def ask(**given):
         query = getattr(dataset, method)(**given)
         assert isinstance(query.question, str)
-        ln.release.queries.query.Request("q", Pure(1), "d", "a", parameters=query.parameters()).fingerprint  # noqa: B018
+        assert Request("q", Pure(1), "d", "a", parameters=query.parameters()).fingerprint
         query.check()
 
-    before = entries(dataset.ledger)
+    before = list(dataset.ledger.entries())
     assert failures(method, ask, valid) == []
-    assert entries(dataset.ledger) == before
+    assert list(dataset.ledger.entries()) == before
+
+
+def test_a_price_is_paid_or_refused(dataset):
+    query = dataset.count(**CITY)
+    price = {"epsilon": "1/100", "delta": 0}
+    assert failures("plan", guarded(dataset.ledger, query.plan), price) == []
+    release = guarded(dataset.ledger, query.release)
+    assert failures("release", release, {**price, "request_id": "first"}) == []
+
+
+def test_a_table_is_opened_or_refused(table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "people.csv"
+    file.write_text("person,age\n1,30\n")
+    names = {"privacy_unit": "person", "budget": 1, "name": "people", "analyst": "ada", "purpose": "any"}
+    bounds = {"groups_per_unit": 1, "rows_per_unit": 1}
+    places = {"table": None, "columns": None, "memory_limit": None, "temp_directory": None}
+    with Ledger.create(tmp_path / "ledger") as ledger:
+        before = list(ledger.entries())
+
+        def opening(**given):
+            ln.open(**{"source": file, "ledger": ledger, "budget": 1, **given}).close()
+
+        assert failures("open", lambda **given: opening(source=table, **given), names | bounds) == []
+        assert failures("open", opening, places) == []
+        assert failures("open", opening, {"source": file}) == []
+        assert failures("open", lambda **given: opening(source=table, **given), {"ledger": ledger}) == []
+        assert list(ledger.entries()) == before
+
+
+def test_a_grant_and_a_debit_are_written_or_refused(tmp_path):
+    grant = {"budget": ln.Privacy(1), "dataset": "d", "analyst": "a", "purpose": "p", "refresh": 60, "event_delta": 0}
+    debit = {"id": "q", "event": Pure("1e-9"), "dataset": "d", "analyst": "a", "purpose": "p", "parameters": {"x": 1}}
+    with Ledger.create(tmp_path / "ledger") as ledger:
+        ledger.grant(ln.Privacy(10), "d")
+        assert failures("grant", guarded(ledger, ledger.grant), grant) == []
+        assert failures("Request", guarded(ledger, lambda **given: ledger.debit(Request(**given))), debit) == []
+        assert failures("debit", guarded(ledger, ledger.debit), {"request": Request(**debit)}) == []
+        assert ledger.verify()
+
+
+def test_a_design_is_made_or_refused():
+    words = {"prior": None, "loss": None, "outputs": None, "objective": "average", "reader": "rational"}
+    limits = {"time_limit": 1, "progress": None, "route": None}
+    valid = {"graph": "path:3", "epsilon": "ln(2)", "delta": 0}
+    assert failures("design", ln.design, {**valid, **words, **limits}) == []
+
+
+def test_a_claim_is_checked_or_refused():
+    rows = {"subject": Channel([["2/3", "1/3"], ["1/3", "2/3"]]), "graph": path_graph(2)}
+    assert failures("check", ln.check, {**rows, "epsilon": "ln(2)", "delta": 0, "group": 1}) == []
+    assert failures("Privacy", ln.Privacy, {"epsilon": 1, "delta": 0}) == []

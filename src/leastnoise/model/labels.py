@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sized
 from fractions import Fraction
+from itertools import islice
 from numbers import Integral
 from typing import Any, SupportsFloat
 
@@ -20,6 +21,7 @@ __all__ = ["decode_label", "encode_label", "index_labels", "label_number", "read
 _SHOWN = 6
 _LONGEST_GUESSED = 200  # characters of a wrong label that are compared with the right ones
 _MOST_LABELS = 1 << 24
+_MOST_UNCOUNTED = 1 << 20  # from something that does not say how many it has, and may have no end
 
 
 def read_labels(labels: Iterable[Hashable] | int | None, what: str, count: int | None = None) -> tuple[Hashable, ...]:
@@ -36,7 +38,10 @@ def read_labels(labels: Iterable[Hashable] | int | None, what: str, count: int |
             raise TooLarge(f"there may be at most {_MOST_LABELS:,} {what}", given=number, fix="use fewer")
         read: tuple[Hashable, ...] = tuple(range(number))
     elif isinstance(labels, Iterable):
-        read = tuple(labels)
+        most = _MOST_LABELS if isinstance(labels, Sized) else _MOST_UNCOUNTED
+        read = tuple(islice(_iterator(labels, what), most + 1))
+        if len(read) > most:
+            raise TooLarge(f"there may be at most {most:,} {what}", fix="use fewer, in a list")
     else:
         raise BadChannel(f"{what} are a list of labels, or how many", given=labels, fix=f"pass for example {what}=3")
     if not read:
@@ -47,6 +52,13 @@ def read_labels(labels: Iterable[Hashable] | int | None, what: str, count: int |
         )
     index_labels(read, what)
     return read
+
+
+def _iterator(labels: Iterable[Hashable], what: str) -> Iterator[Hashable]:
+    try:
+        return iter(labels)
+    except TypeError:  # NumPy's point has the methods of a list, and is none
+        raise BadChannel(f"{what} are a list of labels", given=labels, fix=f"pass for example {what}=3") from None
 
 
 def index_labels(labels: tuple[Hashable, ...], what: str) -> dict[Hashable, int]:
