@@ -216,7 +216,6 @@ def failures(name, function, valid):
         given = {**valid, argument: make()}
         problem = wrong(lambda given=given: function(**given))
         if problem is not None:
-            print(f"@@{name}({argument}=<{label}>): {problem}")
             found.append(f"{name}({argument}=<{label}>): {problem}")
     return found
 

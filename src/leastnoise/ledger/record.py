@@ -95,7 +95,9 @@ class Request:
             raise UnknownEvent("a request costs an event", given=self.event, fix='pass for example Pure("1/10")')
         cost_of(self.event)
         if not isinstance(self.parameters, Mapping):
-            raise BadParameter("parameters must be a dict", given=self.parameters, fix='pass for example {"query": "q"}')
+            raise BadParameter(
+                "parameters must be a dict", given=self.parameters, fix='pass for example {"query": "q"}'
+            )
 
     @cached_property
     def cost(self) -> Cost:

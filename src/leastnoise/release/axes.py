@@ -70,7 +70,9 @@ def require_column(table: Table, name: object) -> str:
         UnknownLabel: There is none of this name; the closest one is in the text.
     """
     if not isinstance(name, str):
-        raise BadParameter("a column is named by text", given=name, fix=f"name one of {', '.join([*table.columns][:8])}")
+        raise BadParameter(
+            "a column is named by text", given=name, fix=f"name one of {', '.join([*table.columns][:8])}"
+        )
     if name not in table.columns:
         raise unknown_label(name, table.columns, "column")
     return str(name)
@@ -200,7 +202,9 @@ def write_key(key: Any) -> Json:
         return {"date": key.isoformat()}
     if isinstance(key, Decimal | Fraction):
         return {"decimal": str(key)}
-    raise BadParameter("a key must be text, a number, a date or missing", given=type(key).__name__, fix="convert it, or write None")
+    raise BadParameter(
+        "a key must be text, a number, a date or missing", given=type(key).__name__, fix="convert it, or write None"
+    )
 
 
 def read_key(written: Json) -> Any:

@@ -160,6 +160,8 @@ def _open_account(place: Place, table: Table, name: str | None, opening: Opening
             "a ledger is a file, a database or a `Ledger`", given=place, fix='pass for example ledger="census.ledger"'
         )
     file = Path(where) if isinstance(where, Path) or (isinstance(where, str) and "://" not in where) else None
+    if file is not None:
+        _require_file_name(file)
     may_make = file is not None and opening.budget is not None
     with _alone(file) if file is not None and may_make else nullcontext():
         ledger = Ledger.create(file) if file is not None and may_make and not file.exists() else None
@@ -170,6 +172,16 @@ def _open_account(place: Place, table: Table, name: str | None, opening: Opening
             if ledger is not None:
                 ledger.close()
             raise
+
+
+def _require_file_name(file: Path) -> None:
+    """Refuse what no file can be called; whether there is one does not matter."""
+    try:
+        file.exists()
+    except (OSError, ValueError):  # too long, a NUL, half a character, no rights
+        raise BadParameter(
+            "no ledger can be kept under this name", given=str(file), fix='pass for example ledger="census.ledger"'
+        ) from None
 
 
 def _open_ledger(where: str | Path | Store, file: Path | None) -> Ledger:
