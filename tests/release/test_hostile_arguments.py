@@ -191,7 +191,7 @@ def wrong(call):
         except UnicodeEncodeError:
             return "a text that can't be printed"
         return None if len(str(error)) < 1500 else f"a text of {len(str(error))} characters"
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is reported
+    except Exception as error:  # whatever it is, it is reported
         return f"{type(error).__name__}: {str(error)[:80]}"
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)

@@ -63,7 +63,9 @@ def open_table(
     """
     _require_text(table, "table", "sales")
     _require_text(memory_limit, "memory_limit", "8GB")
-    _require_text(str(temp_directory) if isinstance(temp_directory, Path) else temp_directory, "temp_directory", "/tmp")
+    _require_text(
+        str(temp_directory) if isinstance(temp_directory, Path) else temp_directory, "temp_directory", "scratch"
+    )
     module = type(source).__module__.partition(".")[0]
     remote = module == "pyspark" or (isinstance(source, str) and source.startswith(("postgresql://", "postgres://")))
     if remote and (memory_limit is not None or temp_directory is not None):

@@ -177,7 +177,9 @@ def _open_account(place: Place, table: Table, name: str | None, opening: Opening
 def _require_file_name(file: Path) -> None:
     """Refuse what no file can be called; whether there is one does not matter."""
     try:
-        file.exists()
+        file.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
     except (OSError, ValueError):  # too long, a NUL, half a character, no rights
         raise BadParameter(
             "no ledger can be kept under this name", given=str(file), fix='pass for example ledger="census.ledger"'
