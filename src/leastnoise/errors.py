@@ -105,10 +105,10 @@ class LeastNoiseError(Exception):
     """
 
     def __init__(self, problem: str, *, given: object = None, fix: str) -> None:
-        self.problem = problem
+        self.problem = _printable(problem)
         self.given = None if given is None else _short(given)
-        self.fix = fix
-        parts = [problem, *([] if self.given is None else [f"given: {self.given}"]), fix]
+        self.fix = _printable(fix)
+        parts = [self.problem, *([] if self.given is None else [f"given: {self.given}"]), self.fix]
         super().__init__("; ".join(parts))
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -284,9 +284,23 @@ class EngineFailure(DataError, RuntimeError):
     """The engine that holds the data failed; its own words may quote private values and are never passed on."""
 
 
+def shown(given: object) -> str:
+    """What was given, as Python writes it; where Python can't write it (too deep, too many digits), its type."""
+    try:
+        return repr(given)
+    except Exception:  # somebody else's code: an error text must not fail
+        return f"{type(given).__name__} that can't be printed"
+
+
 def _short(given: object) -> str:
-    text = given if isinstance(given, str) else repr(given)
-    return text if len(text) <= 120 else f"{text[:100]}… ({len(text)} characters)"
+    text = given if isinstance(given, str) else shown(given)
+    start = _printable(text[:121])
+    return start if len(start) <= 120 else f"{start[:100]}… ({len(text)} characters)"
+
+
+def _printable(text: str) -> str:
+    """The text, with escapes for the halves of characters that no output can encode."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _rebuild(kind: type[LeastNoiseError], problem: str, given: str | None, fix: str) -> LeastNoiseError:

@@ -240,3 +240,15 @@ def test_columns_of_a_csv_are_declared(run, folder):
     assert run(*fixed).returncode == 0
     assert run(*fixed, "--column", "age=integer").returncode == 0
     assert "is fixed in leastnoise.toml" in run(*fixed, "--column", "age=real").stderr
+
+
+@pytest.mark.parametrize("epsilon", ["-1", "nan"])
+def test_a_first_command_with_a_bad_price_grants_nothing(run_apart, folder, epsilon):
+    question = ("visits.parquet", "--unit", "person_id", "--budget", "1", "--ledger", "books", "count")
+    refused = run_apart("release", *question, f"--epsilon={epsilon}")
+    assert refused.returncode == 2
+    assert "epsilon must" in refused.stderr or "epsilon is" in refused.stderr
+    if (folder / "books").exists():
+        with Ledger.open(folder / "books") as ledger:
+            assert ledger.balances() == []
+            assert len(list(ledger.entries())) == 1

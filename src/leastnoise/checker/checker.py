@@ -8,7 +8,7 @@ from leastnoise.checker.certificates import check_certificate
 from leastnoise.checker.findings import CertificateVerdict
 from leastnoise.checker.privacy import check_channel
 from leastnoise.checker.verdict import Verdict
-from leastnoise.errors import BadParameter
+from leastnoise.errors import BadParameter, shown
 from leastnoise.exact.parameters import NumberLike
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.channel import Channel
@@ -68,7 +68,7 @@ def check(
     if not isinstance(subject, Channel) or not isinstance(graph, DatasetGraph) or epsilon is None:
         raise BadParameter(
             "what to check is a channel with a graph and an epsilon, or a certificate",
-            given=f"{type(subject).__name__}, {type(graph).__name__}, epsilon={epsilon}",
+            given=f"{type(subject).__name__}, {type(graph).__name__}, epsilon={shown(epsilon)}",
             fix="call for example check(channel, path(5), epsilon=1)",
         )
     return check_channel(subject, graph, epsilon, delta, group=group)

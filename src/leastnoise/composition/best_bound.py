@@ -95,5 +95,7 @@ def _no_bound(parts: Parts, delta: Fraction) -> BadParameter:
     else:
         problem = "no finite epsilon holds at this delta"
     return BadParameter(
-        problem, given=f"delta = {delta}, of which the events take {float(parts.delta):.3g}", fix="pass a larger delta"
+        problem,
+        given=f"delta = {delta}, of which the events take {float(parts.delta):.3g}",
+        fix="ask for a delta above what the events take, or count fewer events",
     )

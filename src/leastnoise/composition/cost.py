@@ -63,7 +63,7 @@ def cost_of(event: Event) -> Cost:
         raise BadParameter(
             "an event costs less than the least charge (epsilon of 1e-9, or delta or rho of 1e-18)",
             given=str(cost),
-            fix="ask with a larger epsilon",
+            fix="ask with at least epsilon=1e-9",
         )
     return cost
 

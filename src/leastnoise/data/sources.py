@@ -61,6 +61,11 @@ def open_table(
     ...         print(dict(people.columns))
     {'city': <Kind.TEXT: 'text'>, 'age': <Kind.INTEGER: 'integer'>}
     """
+    _require_text(table, "table", "sales")
+    _require_text(memory_limit, "memory_limit", "8GB")
+    _require_text(
+        str(temp_directory) if isinstance(temp_directory, Path) else temp_directory, "temp_directory", "scratch"
+    )
     module = type(source).__module__.partition(".")[0]
     remote = module == "pyspark" or (isinstance(source, str) and source.startswith(("postgresql://", "postgres://")))
     if remote and (memory_limit is not None or temp_directory is not None):
@@ -74,6 +79,12 @@ def open_table(
     if module in ("pandas", "polars", "pyarrow"):
         return _frame(source, module, table, columns, limits)
     raise BadSource("this is no table that can be opened", given=type(source).__name__, fix=_EXAMPLES)
+
+
+def _require_text(given: object, what: str, example: str) -> None:
+    """Refuse what is no text, or a text that no engine and no file system can take."""
+    if given is not None and not (isinstance(given, str) and given.isprintable()):
+        raise BadParameter(f"{what} must be printable text", given=given, fix=f'pass for example {what}="{example}"')
 
 
 def _at_home(source: str | Path) -> Path:

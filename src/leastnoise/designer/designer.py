@@ -68,8 +68,10 @@ def design(
     """
     problem = read_problem(graph, epsilon, delta, prior, loss, outputs, objective, reader)
     limit = None if time_limit is None else float(read_rational(time_limit, "time_limit", above=0))
-    if route is not None and route not in _ROUTES:
+    if route is not None and (not isinstance(route, str) or route not in _ROUTES):
         raise BadParameter("the route is unknown", given=route, fix=f"use one of {', '.join(_ROUTES)}")
+    if progress is not None and not callable(progress):
+        raise BadParameter("progress must be a function", given=progress, fix="pass for example progress=print")
     if route in (None, "theorem"):
         from leastnoise.designer.theorems import (
             recognise,  # mechanisms come with it, which a linear program never needs

@@ -215,4 +215,7 @@ def _too_large(value: object, name: str) -> BadParameter:
 
 
 def _refusal(problem: str, given: object, name: str) -> BadParameter:
-    return BadParameter(problem, given=given, fix=f'pass for example {name}=0.5 or {name}="1/3"')
+    """The example is one that protects people: no δ above a millionth."""
+    examples = ('"1e-6"',) if name.endswith("delta") else ("0.5", '"1/3"')
+    calls = " or ".join(f"{name}={example}" if name.isidentifier() else example for example in examples)
+    return BadParameter(problem, given=given, fix=f"pass for example {calls}")

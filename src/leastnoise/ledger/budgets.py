@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from leastnoise.composition.account import Account, Limits
+from leastnoise.errors import BadParameter
 from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.ledger.record import Entry, read_name, read_purpose
 from leastnoise.model.privacy import Privacy
@@ -55,6 +56,8 @@ def write_grant(
     budget: Privacy, scope: Scope, refresh: NumberLike | None = None, event_delta: NumberLike | None = None
 ) -> Entry:
     """The fields of a grant."""
+    if not isinstance(budget, Privacy):
+        raise BadParameter("a budget is a `Privacy`", given=budget, fix='pass for example Privacy(1, "1e-6")')
     return {
         "dataset": None if scope.dataset is None else read_name(scope.dataset, "dataset"),
         "analyst": None if scope.analyst is None else read_name(scope.analyst, "analyst"),

@@ -17,7 +17,7 @@ from json.encoder import encode_basestring_ascii
 from typing import Any, TypeAlias
 
 from leastnoise.composition.cost import Cost, cost_of
-from leastnoise.errors import BadParameter
+from leastnoise.errors import BadParameter, UnknownEvent
 from leastnoise.exact.parameters import read_exact, read_rational
 from leastnoise.model.events import Event
 
@@ -91,7 +91,13 @@ class Request:
         for name in ("id", "dataset", "analyst"):
             read_name(getattr(self, name), name)
         read_purpose(self.purpose)
+        if not isinstance(self.event, Event):
+            raise UnknownEvent("a request costs an event", given=self.event, fix='pass for example Pure("1/10")')
         cost_of(self.event)
+        if not isinstance(self.parameters, Mapping):
+            raise BadParameter(
+                "parameters must be a dict", given=self.parameters, fix='pass for example {"query": "q"}'
+            )
 
     @cached_property
     def cost(self) -> Cost:

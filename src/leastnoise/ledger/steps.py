@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leastnoise.errors import BudgetChanged, RequestConflict
+from leastnoise.errors import BadParameter, BudgetChanged, RequestConflict
 from leastnoise.ledger.books import Books
 from leastnoise.ledger.budgets import Scope, write_grant
 from leastnoise.ledger.keeper import Writing
@@ -93,6 +93,8 @@ def advance(
         DatasetSuspended: Failures or interruptions wait for whoever keeps the ledger.
         RequestConflict: The id was used for something else, or the step does not follow from its state.
     """
+    if not isinstance(request, Request):
+        raise BadParameter("a step is one of a `Request`", given=request, fix="make one with its id, event and dataset")
     if opening is not None:
         require_agreement(writing.books, request.dataset, opening)
     story = writing.books.stories.get(request.key)

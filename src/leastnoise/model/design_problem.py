@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
-from leastnoise.errors import BadGraph, BadLoss, BadParameter, BadPrior
+from leastnoise.errors import BadGraph, BadLoss, BadParameter, BadPrior, shown
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.parameters import NumberLike
 from leastnoise.model.graphs import DatasetGraph, parse_graph
@@ -133,9 +133,9 @@ def read_problem(
             given=0,
             fix="pass for example epsilon=0.5, or answer the best constant",
         )
-    if objective not in get_args(Objective):
+    if not isinstance(objective, str) or objective not in get_args(Objective):
         raise BadParameter("the objective is unknown", given=objective, fix='use "average" or "worst"')
-    if reader not in get_args(Reader):
+    if not isinstance(reader, str) or reader not in get_args(Reader):
         raise BadParameter("the reader is unknown", given=reader, fix='use "rational" or "fixed"')
     if loss is not None and not isinstance(loss, Loss):
         raise BadLoss("a loss is a `Loss`", given=type(loss).__name__, fix="make one with from_function or from_matrix")
@@ -181,7 +181,7 @@ def _read_outputs(
     if strangers:
         raise BadLoss(
             "the distance says nothing about an output that is no node",
-            given=repr(strangers[0]),
+            given=shown(strangers[0]),
             fix="give a loss, such as losses.absolute",
         )
     return labels

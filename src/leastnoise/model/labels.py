@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sized
 from fractions import Fraction
+from itertools import islice
 from numbers import Integral
 from typing import Any, SupportsFloat
 
-from leastnoise.errors import BadChannel, BadParameter, TooLarge, UnknownLabel
+from leastnoise.errors import BadChannel, BadParameter, TooLarge, UnknownLabel, shown
 from leastnoise.exact.parameters import read_rational
 
 __all__ = ["decode_label", "encode_label", "index_labels", "label_number", "read_labels", "unknown_label"]
 
 _SHOWN = 6
+_LONGEST_GUESSED = 200  # characters of a wrong label that are compared with the right ones
 _MOST_LABELS = 1 << 24
+_MOST_UNCOUNTED = 1 << 20  # from something that does not say how many it has, and may have no end
 
 
 def read_labels(labels: Iterable[Hashable] | int | None, what: str, count: int | None = None) -> tuple[Hashable, ...]:
@@ -35,7 +38,10 @@ def read_labels(labels: Iterable[Hashable] | int | None, what: str, count: int |
             raise TooLarge(f"there may be at most {_MOST_LABELS:,} {what}", given=number, fix="use fewer")
         read: tuple[Hashable, ...] = tuple(range(number))
     elif isinstance(labels, Iterable):
-        read = tuple(labels)
+        most = _MOST_LABELS if isinstance(labels, Sized) else _MOST_UNCOUNTED
+        read = tuple(islice(_iterator(labels, what), most + 1))
+        if len(read) > most:
+            raise TooLarge(f"there may be at most {most:,} {what}", fix="use fewer, in a list")
     else:
         raise BadChannel(f"{what} are a list of labels, or how many", given=labels, fix=f"pass for example {what}=3")
     if not read:
@@ -46,6 +52,13 @@ def read_labels(labels: Iterable[Hashable] | int | None, what: str, count: int |
         )
     index_labels(read, what)
     return read
+
+
+def _iterator(labels: Iterable[Hashable], what: str) -> Iterator[Hashable]:
+    try:
+        return iter(labels)
+    except TypeError:  # NumPy's point has the methods of a list, and is none
+        raise BadChannel(f"{what} are a list of labels", given=labels, fix=f"pass for example {what}=3") from None
 
 
 def index_labels(labels: tuple[Hashable, ...], what: str) -> dict[Hashable, int]:
@@ -73,13 +86,18 @@ def unknown_label(label: object, known: Iterable[Hashable], what: str) -> Unknow
     leastnoise.errors.UnknownLabel: there is no output of this name; given: 'appel'; did you mean 'apple'?
     """
     labels = list(known)
-    close = difflib.get_close_matches(str(label), [str(each) for each in labels], n=1, cutoff=0.5)
+    written = {_text(each): each for each in reversed(labels)}
+    close = difflib.get_close_matches(_text(label)[:_LONGEST_GUESSED], written, n=1, cutoff=0.5)
     if close:
-        fix = f"did you mean {next(each for each in labels if str(each) == close[0])!r}?"
+        fix = f"did you mean {shown(written[close[0]])}?"
     else:
-        shown = ", ".join(repr(each) for each in labels[:_SHOWN])
-        fix = f"the {what}s are {shown}{', …' if len(labels) > _SHOWN else ''}"
-    return UnknownLabel(f"there is no {what} of this name", given=repr(label), fix=fix)
+        listed = ", ".join(map(shown, labels[:_SHOWN]))
+        fix = f"the {what}s are {listed}{', …' if len(labels) > _SHOWN else ''}"
+    return UnknownLabel(f"there is no {what} of this name", given=shown(label), fix=fix)
+
+
+def _text(label: object) -> str:
+    return str(label) if isinstance(label, str | float | Fraction) else shown(label)
 
 
 def label_number(label: Hashable, what: str = "label") -> Fraction:

@@ -139,7 +139,7 @@ def read_prior(prior: PriorLike, inputs: Sequence[Hashable]) -> tuple[Fraction, 
             if label not in places:
                 raise unknown_label(label, inputs, "input")
         return tuple(known[label] if label in known else Fraction(0) for label in inputs)
-    if isinstance(prior, str) or not hasattr(prior, "__len__"):
+    if isinstance(prior, str) or not hasattr(prior, "__len__") or getattr(prior, "ndim", 1) != 1:
         raise BadPrior("a prior is a mapping or a list", given=type(prior).__name__, fix="pass for example uniform(3)")
     if len(prior) != len(inputs):
         raise BadPrior(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -44,6 +45,8 @@ By = str | Sequence[str] | None
 Keys = Iterable[Hashable] | Mapping[str, Iterable[Hashable]] | None
 Bins = Sequence[NumberLike] | Mapping[str, Sequence[NumberLike]] | None
 
+_MOST_BITS = 4096  # of a whole number as a key
+
 
 def read_by(table: Table, by: By, keys: Keys, bins: Bins) -> tuple[str, ...]:
     """The columns of a breakdown, from `by` or from the names that `keys` and `bins` have."""
@@ -66,9 +69,13 @@ def require_column(table: Table, name: object) -> str:
     Raises:
         UnknownLabel: There is none of this name; the closest one is in the text.
     """
-    if not isinstance(name, str) or name not in table.columns:
+    if not isinstance(name, str):
+        raise BadParameter(
+            "a column is named by text", given=name, fix=f"name one of {', '.join([*table.columns][:8])}"
+        )
+    if name not in table.columns:
         raise unknown_label(name, table.columns, "column")
-    return name
+    return str(name)
 
 
 def read_axes(table: Table, columns: tuple[str, ...], keys: Keys, bins: Bins) -> tuple[Axis, ...] | None:
@@ -126,9 +133,16 @@ def take(given: Iterable[Any], most: int, what: str) -> list[Any]:
     """A list of at most so many things, from something that may have no end.
 
     Raises:
+        BadParameter: It is no list of things: a number, text, bytes.
         TooLarge: There are more.
     """
-    taken = list(islice(given, most + 1))
+    several = None
+    if not isinstance(given, str | bytes | bytearray):
+        with suppress(TypeError):  # NumPy's point has the methods of a list, and is none
+            several = iter(given)
+    if several is None:
+        raise BadParameter(f"{what} must be a list", given=given, fix="pass a list, even of one")
+    taken = list(islice(several, most + 1))
     if len(taken) > most:
         raise TooLarge(f"there may be at most {most} {what}", fix="pass fewer")
     return taken
@@ -167,11 +181,19 @@ def axis_parameters(axis: Axis) -> Json:
 
 
 def write_key(key: Any) -> Json:
-    """A key as JSON; dates and decimals say what they are."""
+    """A key as JSON; dates and decimals say what they are.
+
+    Raises:
+        BadParameter: It is no value that a column can hold.
+    """
     if isinstance(key, np.generic):
         key = key.item()
+    if isinstance(key, int) and key.bit_length() > _MOST_BITS:
+        raise NumberTooLarge("a key is larger than any number in a table", fix="list keys that a column can hold")
     if key is None or isinstance(key, bool | int | str):
         return key
+    if (isinstance(key, Decimal) and not key.is_finite()) or (isinstance(key, datetime) and key != key):
+        raise BadParameter("a key must be a value", given=key, fix="write None for missing values")
     if isinstance(key, float):
         return {"float": key.hex()}
     if isinstance(key, datetime):
@@ -180,7 +202,9 @@ def write_key(key: Any) -> Json:
         return {"date": key.isoformat()}
     if isinstance(key, Decimal | Fraction):
         return {"decimal": str(key)}
-    raise BadParameter("a key must be text, a number, a date or missing", given=type(key).__name__, fix="convert it")
+    raise BadParameter(
+        "a key must be text, a number, a date or missing", given=type(key).__name__, fix="convert it, or write None"
+    )
 
 
 def read_key(written: Json) -> Any:
@@ -201,9 +225,11 @@ def _per_column(given: Any, columns: tuple[str, ...], what: str) -> dict[str, An
         return {}
     if isinstance(given, Mapping):
         for name in given:
-            if name not in columns:
+            if not isinstance(name, str) or name not in columns:
                 raise unknown_label(name, columns, "column of `by`")
         return dict(given)
+    if not columns:
+        raise BadParameter(f"{what} need a column", fix='say which one: by="city"')
     if len(columns) != 1:
         raise BadParameter(
             f"with several columns {what} must say which are whose",

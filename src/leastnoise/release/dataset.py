@@ -16,6 +16,7 @@ from leastnoise.data.predicates import read_filter
 from leastnoise.errors import BadParameter, Closed, TooLarge, UncoveredDebit
 from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.ledger import Ledger, Opening
+from leastnoise.ledger.record import read_name
 from leastnoise.model.limits import MOST_CELLS, MOST_OPTIONS, MOST_TURNS
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.axes import Bins, By, Keys, cell_count, read_axes, read_by, require_cells, take
@@ -159,7 +160,7 @@ class Dataset:
                 raise BadParameter(
                     "there must be one name per answer", given=len(listed), fix=f"pass {len(rows)} names"
                 )
-            called = tuple(map(str, listed))
+            called = tuple(read_name(name, "names") for name in listed)
         bound, kind = self._bound(groups_per_unit, rows_per_unit), matrix if isinstance(matrix, str) else "linear map"
         return Workload(self, bound, axes, rows, called, kind, of, self._filter(where))
 
@@ -385,15 +386,17 @@ class Dataset:
             raise BadParameter("the options are either predicates or keys", fix="leave out `options`, or the others")
         if isinstance(options, str | Predicate) or not isinstance(options, Iterable):
             raise BadParameter("options must be a list or a dict", given=options, fix='pass ["age < 18", "age >= 18"]')
-        pairs = options.items() if isinstance(options, Mapping) else ((str(option), option) for option in options)
-        named = dict(take(pairs, MOST_OPTIONS, "options"))
-        if not named:
+        listed = take(options, MOST_OPTIONS, "options")
+        if not listed:
             raise BadParameter(
                 "there are no options", fix='pass for example {"minors": "age < 18", "others": "age >= 18"}'
             )
-        predicates = tuple(self._required(option) for option in named.values())
+        if isinstance(options, Mapping):
+            named = {read_name(name, "options"): self._required(options[name]) for name in listed}
+        else:
+            named = {str(option): predicate for option, predicate in ((each, self._required(each)) for each in listed)}
         bound = self._bound(None, rows_per_unit)
-        return BestOption(self, bound, tuple(map(str, named)), predicates, self._filter(where))
+        return BestOption(self, bound, tuple(named), tuple(named.values()), self._filter(where))
 
     def decision(
         self,
@@ -549,5 +552,5 @@ class Dataset:
 
 def _require_countable(of: object) -> None:
     """Refuse to count anything but rows and units."""
-    if of not in ("rows", "units"):
+    if not isinstance(of, str) or of not in ("rows", "units"):
         raise BadParameter("what is counted must be rows or units", given=of, fix='pass of="rows" or of="units"')

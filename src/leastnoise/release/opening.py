@@ -95,7 +95,7 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
         opened.require_ready()
         contribution = read_contribution(opened, privacy_unit, groups_per_unit, rows_per_unit)
         dataset_name(opened, name)
-        who = read_name(analyst or os.environ.get("LEASTNOISE_ANALYST") or _ANYONE, "analyst")
+        who = read_name(_analyst() if analyst is None else analyst, "analyst")
         opening = Opening(wanted, contribution.privacy_unit)
         kept, account = _open_account(ledger, opened, name, opening)
     except BaseException:
@@ -132,6 +132,10 @@ def read_contribution(
     return Contribution(require_column(table, privacy_unit), groups, rows)
 
 
+def _analyst() -> str:
+    return os.environ.get("LEASTNOISE_ANALYST") or _ANYONE
+
+
 def _read_budget(budget: Budget) -> Privacy | None:
     if budget is None or isinstance(budget, Privacy):
         return budget
@@ -149,8 +153,15 @@ def _open_account(place: Place, table: Table, name: str | None, opening: Opening
     """
     if isinstance(place, Ledger):
         return place, _account(place, table, name, opening)
-    where = place or os.environ.get("LEASTNOISE_LEDGER") or _DEFAULT_LEDGER
+    where = (os.environ.get("LEASTNOISE_LEDGER") or _DEFAULT_LEDGER) if place is None else place
+    known = isinstance(where, str | Path) or callable(getattr(where, "transaction", None))  # a `Store` of any kind
+    if not known or (isinstance(where, str) and not where.strip()):
+        raise BadParameter(
+            "a ledger is a file, a database or a `Ledger`", given=place, fix='pass for example ledger="census.ledger"'
+        )
     file = Path(where) if isinstance(where, Path) or (isinstance(where, str) and "://" not in where) else None
+    if file is not None:
+        _require_file_name(file)
     may_make = file is not None and opening.budget is not None
     with _alone(file) if file is not None and may_make else nullcontext():
         ledger = Ledger.create(file) if file is not None and may_make and not file.exists() else None
@@ -161,6 +172,18 @@ def _open_account(place: Place, table: Table, name: str | None, opening: Opening
             if ledger is not None:
                 ledger.close()
             raise
+
+
+def _require_file_name(file: Path) -> None:
+    """Refuse what no file can be called; whether there is one does not matter."""
+    try:
+        file.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except (OSError, ValueError):  # too long, a NUL, half a character, no rights
+        raise BadParameter(
+            "no ledger can be kept under this name", given=str(file), fix='pass for example ledger="census.ledger"'
+        ) from None
 
 
 def _open_ledger(where: str | Path | Store, file: Path | None) -> Ledger:

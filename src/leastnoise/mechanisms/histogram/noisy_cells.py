@@ -175,7 +175,7 @@ def require_drawable(sensitivity: int, epsilon: Exact) -> None:
         raise NumberTooLarge(
             "the noise would be wider than 2^55 steps",
             given=f"sensitivity of {sensitivity} steps",
-            fix="pass a larger step or a larger epsilon",
+            fix="pass a larger step, or ask for fewer groups per unit",
         )
 
 

@@ -64,7 +64,9 @@ def least_variance(epsilon: Exact, delta: Fraction, sensitivity: int) -> Fractio
         fails = candidate
     else:
         raise NumberTooLarge(
-            "no sigma up to 2^48 is enough for this privacy", given=f"delta={delta}", fix="allow a larger delta"
+            "no sigma up to 2^48 is enough for this privacy",
+            given=f"delta={delta}",
+            fix="use noise for pure privacy, such as Geometric",
         )
     fits = candidate
     while fits - fails > fits / 2**_DIGITS:

@@ -96,7 +96,7 @@ class SmoothMedian(Mechanism):
             raise BadParameter(
                 "epsilon is too small for this delta: the noise would cover the whole range",
                 given=epsilon,
-                fix="pass a larger epsilon, or use IntervalQuantile",
+                fix="use IntervalQuantile, which takes any epsilon",
             )
 
     @property
