@@ -1,13 +1,22 @@
-"""Consistent tables are the exact least squares solution, compared with the normal equations solved in rationals."""
+"""Consistent tables are the exact least squares solution, and their error bars are those of the noise left in them."""
 
 from fractions import Fraction
 from itertools import combinations
 
+import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
+from leastnoise.errors import BadParameter
+from leastnoise.exact import SeededSource
 from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.release.queries.marginals import agree
+from leastnoise.mechanisms import DiscreteGaussian, Geometric, Staircase
+from leastnoise.release.queries.marginals import agree, make_consistent, shares_left
+from leastnoise.release.tidy import TidyTable
+from support.people import CITIES
+from support.statistics import ALPHA
 
 COLUMNS = "ABC"
 
@@ -64,3 +73,51 @@ def test_the_result_agrees_and_is_nearest(tables):
 def test_agreeing_tables_are_left_alone(tables):
     agreed = agree(tables)
     assert agree(agreed) == agreed
+
+
+@given(pair_tables())
+@settings(max_examples=25)
+def test_what_is_left_of_the_noise_of_a_cell(tables):
+    """By definition: the squares of the weights with which the noises of all cells enter a cell."""
+    shapes = {pair: (len(table), len(table[0])) for pair, table in tables.items()}
+    cells = [(pair, i, j) for pair, (n, m) in shapes.items() for i in range(n) for j in range(m)]
+    squares, largest = [Fraction(0)] * len(cells), Fraction(0)
+    for cell in cells:
+        unit = {
+            pair: [[Fraction((pair, i, j) == cell) for j in range(m)] for i in range(n)]
+            for pair, (n, m) in shapes.items()
+        }
+        weights = flat(agree(unit))
+        squares = [total + weight**2 for total, weight in zip(squares, weights, strict=True)]
+        largest = max(largest, *map(abs, weights))
+    left = shares_left(shapes)
+    assert squares == [left[pair] for pair, _, _ in cells]
+    assert largest <= 1
+
+
+SIZES = {("A", "B"): (2, 3), ("A", "C"): (2, 2), ("B", "C"): (3, 2)}
+
+
+@pytest.mark.parametrize("noise", [Geometric(1), Staircase(1, 3), DiscreteGaussian(9)], ids=lambda n: n.name)
+def test_the_error_bars_move_with_the_values_and_hold_the_truth(noise):
+    count = sum(n * m for n, m in SIZES.values())
+    drawn = noise.noise((400, count), SeededSource(5)).tolist()
+    covered = np.zeros(count)
+    for row in drawn:  # the true counts are zero, which agree
+        table = TidyTable(
+            {"cell": tuple(range(count)), "value": tuple(row), "low": (0,) * count, "high": (0,) * count}, ("cell",)
+        )
+        found = make_consistent(SIZES, table, noise)
+        for _, value, low, high in found:
+            assert low <= value <= high
+        covered += [low <= 0 <= high for low, high in zip(found["low"], found["high"], strict=True)]
+    assert all(binom.cdf(hits, len(drawn), 0.95) > ALPHA / count for hits in covered)
+
+
+def test_tables_are_made_consistent_before_anything_else(open_people):
+    drawn = open_people().marginals(keys={"city": CITIES, "sex": ["m", "f"], "member": [True, False]}).release(1)
+    agreed = drawn.consistent()
+    assert all(low <= value <= high for *_, value, low, high in agreed.table)
+    with pytest.raises(BadParameter, match="call consistent first"):
+        drawn.non_negative().consistent()
+    assert agreed.non_negative().steps == ("consistent", "non_negative")

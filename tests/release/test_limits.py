@@ -141,7 +141,7 @@ def test_what_is_within_the_limits_is_planned_in_seconds(dataset, name):
         assert str(plan)
 
 
-@pytest.mark.parametrize("price", [("1e-9", 0), ("1e-9", "1e-300"), (10**6, 0), (10**6, "1e-300"), ("ln(3)", "1/2")])
+@pytest.mark.parametrize("price", [("1e-9", "1e-300"), (10**6, 0), ("ln(3)", "1/2")])
 def test_extreme_prices_are_planned_or_refused_in_seconds(dataset, price):
     asked = [
         lambda d: d.count(by="n", keys=[1, 2], groups_per_unit=2, rows_per_unit=3),

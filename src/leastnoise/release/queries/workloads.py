@@ -94,8 +94,7 @@ class WorkloadProblem:
         lengths = sorted((sum(map(abs, column)) for column in self._columns), reverse=True)
         yield VectorLaplace(self.epsilon, len(self.matrix), each * sum(lengths[:cells]))
         if self._has_bodies():
-            shaped = LinearMapProblem(self.matrix, self.epsilon / most).candidates()
-            yield from (mechanism for mechanism in shaped if isinstance(mechanism, KNorm))
+            yield from self._shaped(self.epsilon / most)
         rho = rho_within(self.epsilon, self.delta) if self.delta else Fraction(0)
         if rho:
             event = Approximate(self.epsilon, self.delta)
@@ -103,6 +102,15 @@ class WorkloadProblem:
             longest = max(sum(entry**2 for entry in column) for column in self._columns)
             noise = DiscreteGaussian(most**2 * longest / (2 * rho), most)
             yield NoisyCells((Block(noise, len(self.matrix), event),))
+
+    def _shaped(self, share: Exact) -> Iterator[KNorm]:
+        """Noise shaped like bodies that hold the columns; none where the noise would be too wide for them."""
+        try:
+            for mechanism in LinearMapProblem(self.matrix, share).candidates():
+                if isinstance(mechanism, KNorm):
+                    yield mechanism
+        except NumberTooLarge:
+            return
 
     @property
     def lower_bound(self) -> Enclosure | None:

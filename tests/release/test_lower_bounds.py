@@ -1,0 +1,147 @@
+"""A printed lower bound is one: no mechanism that we have is below it, and the question's neighbours justify it."""
+
+import random
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+
+from leastnoise.data import Contribution, open_table
+from leastnoise.ledger import Ledger
+from leastnoise.mechanisms import Geometric, for_linear_map
+from leastnoise.mechanisms.histogram.noisy_cells import CellsProblem
+from leastnoise.model.privacy import Privacy
+from leastnoise.model.sensitivity import Sensitivity
+from leastnoise.release.dataset import Dataset
+from leastnoise.release.workloads import WorkloadProblem
+
+KEYS = ["a", "b"]
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    columns = {"u": [1], "k": ["a"], "n": [1], "x": [0.5], "f": [True], "d": pa.array([1], pa.decimal128(9, 2))}
+    with open_table(pa.table(columns)) as table, Ledger.create(tmp_path_factory.mktemp("b") / "ledger") as ledger:
+        ledger.grant(Privacy(1), "t")
+        yield Dataset(table, ledger, "t", "a", "p", Contribution("u"))
+
+
+def simple_errors(matrix, epsilon, each):
+    """Expected ℓ₁ errors of what anybody could do: one answer at a time, cells, or a total and cells."""
+    noise = Geometric(epsilon, each)
+    one = noise.moment(1).upper
+    yield sum(abs(entry) for row in matrix for entry in row) * one  # cells
+    half = Geometric(epsilon / 2, each).moment(1).upper
+    for shift in {entry for row in matrix for entry in row}:  # shift·total, and what is left from the cells
+        yield sum(abs(shift) + sum(abs(entry - shift) for entry in row) for row in matrix) * half
+    parts = len(matrix)
+    yield sum(max(map(abs, row)) for row in matrix) * Geometric(epsilon / parts, each).moment(1).upper
+
+
+def test_no_mechanism_is_below_the_bound_of_a_workload():
+    rng = random.Random(7)
+    for _ in range(30):
+        answers, cells, each = rng.randint(1, 4), rng.randint(1, 5), rng.choice([1, 1, 2, 3])
+        matrix = tuple(tuple(rng.choice([0, 0, 1, 1, -1, 2]) for _ in range(cells)) for _ in range(answers))
+        if not any(map(any, matrix)):
+            continue
+        epsilon = rng.choice([Fraction(1, 10), Fraction(1), Fraction(3)])
+        problem = WorkloadProblem(matrix, epsilon, Fraction(0), Sensitivity(1, each, ""), reachable=True)
+        bound = problem.lower_bound.lower
+        assert bound > 0
+        errors = [problem.expected_loss(mechanism).upper for mechanism in problem.candidates()]
+        errors += simple_errors(matrix, epsilon, each)
+        if each == 1:
+            errors += [option.expected.upper for option in for_linear_map(matrix, epsilon).options]
+        assert bound <= min(errors)
+
+
+def test_everybody_but_one_group():
+    """Twelve answers over 400 groups: a total and twelve cells reach 3.84 for each."""
+    matrix = tuple(tuple(int(cell != row) for cell in range(400)) for row in range(12))
+    problem = WorkloadProblem(matrix, Fraction(1), Fraction(0), Sensitivity(1, 1, ""), reachable=True)
+    reached = Geometric(Fraction(1, 2)).moment(1).upper * 2
+    assert problem.lower_bound.upper / 12 < reached < 4
+
+
+def test_the_bound_of_cells_is_reached_for_one_cell_and_never_passed():
+    for each in (1, 2, 5):
+        for cells in (1, 2, 3):
+            for epsilon in (Fraction(1, 10), Fraction(1), Fraction(5)):
+                problem = CellsProblem(epsilon, Fraction(0), 3, Sensitivity(cells, each, ""), reachable=True)
+                best = min(problem.expected_loss(mechanism).upper for mechanism in problem.candidates())
+                assert problem.lower_bound.lower <= best
+                assert cells > 1 or problem.lower_bound.upper >= best
+    assert CellsProblem(Fraction(1), Fraction(0), 1, Sensitivity(1, 1, "")).lower_bound is None
+
+
+BOUNDED = {
+    "count": lambda d: d.count(),
+    "a filter that some row passes": lambda d: d.count(where="n > 5 AND (k = 'b' OR x < -3)"),
+    "keys beside a filter": lambda d: d.count(by="k", keys=KEYS, where="n > 5"),
+    "bins that meet the filter": lambda d: d.count(by="n", bins=[0, 5, 9], where="n >= 0"),
+    "sum": lambda d: d.sum("n", bounds=(0, 9)),
+    "sum of doubles": lambda d: d.sum("x", bounds=(-1, 9), by="k", keys=KEYS),
+    "two-way tables": lambda d: d.marginals(keys={"k": KEYS, "n": [1, 2]}),
+    "workload": lambda d: d.workload("prefix sums", by="n", bins=[0, 5, 9]),
+    "most common": lambda d: d.most_common(by="k", keys=KEYS),
+    "best sum": lambda d: d.choose(by="k", keys=KEYS, sum_of="n", bounds=(-2, 9)),
+    "median": lambda d: d.median("n", bounds=(0, 10), step=1),
+    "is at least": lambda d: d.decision(at_least=10),
+    "vote": lambda d: d.decision(by="k", keys=KEYS),
+    "sorted counts": lambda d: d.sorted_counts("k", total=20, top=5),
+}
+UNBOUNDED = {
+    "a filter that no row passes": lambda d: d.count(where="n > 5 AND n < 3"),
+    "a filter that is false": lambda d: d.count(where="FALSE"),
+    "a filter on the unit": lambda d: d.count(where="u = 7"),
+    "keys that the filter rules out": lambda d: d.count(by="k", keys=KEYS, where="k = 'a'"),
+    "bins that the filter rules out": lambda d: d.count(by="n", bins=[0, 5, 9], where="n >= 7"),
+    "bins without whole numbers": lambda d: d.count(by="n", bins=["0.1", "0.9", 5]),
+    "keys that are no whole numbers": lambda d: d.count(by="n", keys=[1, 1.5]),
+    "the unit itself": lambda d: d.count(by="u", keys=[1, 2]),
+    "the unit in a vote": lambda d: d.decision(by="u", keys=[1, 2]),
+    "the sum of units": lambda d: d.sum("u", bounds=(0, 9)),
+    "finer steps than values": lambda d: d.sum("n", bounds=(0, 9), step="1/10"),
+    "decimals": lambda d: d.sum("d", bounds=(0, 9), step="1/1000"),
+    "no small values": lambda d: d.sum("n", bounds=(100, 110)),
+    "a filter on what is summed": lambda d: d.sum("n", bounds=(0, 9), where="n < 3"),
+    "a finer grid than values": lambda d: d.median("n", bounds=(0, 10), step="1/2"),
+    "a grid that the filter cuts": lambda d: d.median("n", bounds=(0, 10), step=1, where="n > 5"),
+    "several rows of a unit": lambda d: d.median("n", bounds=(0, 10), step=1, rows_per_unit=2),
+    "options that overlap": lambda d: d.choose(["n > 1", "n > 2"]),
+    "no such many rows": lambda d: d.decision(at_least=10**20),
+    "two keys only": lambda d: d.sorted_counts("f", total=20, top=5),
+    "a workload that the filter cuts": lambda d: d.workload("prefix sums", by="n", bins=[0, 5, 9], where="n < 5"),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_a_bound_is_printed_and_not_above_the_error(dataset, name):
+    for epsilon in ("1/10", 1, 4):
+        plan = BOUNDED[name](dataset).plan(epsilon)
+        assert plan.lower_bound is not None
+        assert 0 <= plan.lower_bound.lower <= plan.error.expected.upper
+        assert all(plan.lower_bound.lower <= option.expected.upper for option in plan.options)
+        assert plan.reason.lower_bound == plan.lower_bound
+
+
+@pytest.mark.parametrize("name", UNBOUNDED)
+def test_none_is_printed_where_neighbours_do_not_justify_it(dataset, name):
+    plan = UNBOUNDED[name](dataset).plan(1)
+    assert plan.lower_bound is plan.reason.lower_bound is None
+    assert "none known" in str(plan)
+
+
+def test_none_with_a_delta_or_a_unit_of_two_values(dataset):
+    assert dataset.count().plan(1, "1e-6").lower_bound is None
+    assert Dataset(dataset.table, dataset.ledger, "t", "a", "p", Contribution("f")).count().plan(1).lower_bound is None
+
+
+def test_the_best_sum_of_uneven_bounds_is_not_bounded_as_if_they_were_even(dataset):
+    """One unit can't move one score down by nine and another up by nine where values lie in (-2, 9)."""
+
+    def bound(low):
+        return dataset.choose(by="k", keys=KEYS, sum_of="n", bounds=(low, 9)).plan(1).lower_bound.lower
+
+    assert bound(0) == bound(-1) <= bound(-2) <= bound(-5) < bound(-9)
