@@ -42,6 +42,7 @@ __all__ = ["RankLaw", "RankRule", "Records", "Runs", "read_level"]
 _LARGEST_DENOMINATOR = 10**9
 _REST_EXPONENT = 45  # what lies beyond the reach has a share below e^-45 < 2^-64
 _NARROW = 1 << 62
+_LARGEST_POWER = 10**5  # of a rational
 
 
 class Records(Protocol):
@@ -212,11 +213,11 @@ class RankLaw:
         return runs.starts[chosen] + within
 
     def pmf(self, place: int, places: Places | Cells, bits: int = 64) -> Enclosure:
-        """P(place) for records at these places; exact where e^rate is rational."""
+        """P(place) for records at these places; exact where e^rate is rational and no point needs too many changes."""
         runs = self.all_runs(places if isinstance(places, Cells) else Cells.of(places))
         run = runs.run_of(place)
         step = exact_exp(-self.rate)
-        if step is None:
+        if step is None or int(runs.exponents.min()) < -_LARGEST_POWER:
             share = categorical_exp_pmf(run, runs.exponents, runs.lengths, bits, rate=self.rate)
             length = int(runs.lengths[run])
             return Enclosure(share.lower / length, share.upper / length)

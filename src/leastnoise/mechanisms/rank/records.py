@@ -2,7 +2,8 @@
 
 A fixed map of single records changes no privacy claim: neighbouring databases stay neighbours. So a record may be
 rounded to a double, a missing value (NaN or None) replaced by a public constant, and an infinite or outlying one moved
-to the nearer bound, and none of it is an approximation of the mechanism. Errors never show a record.
+to the nearer bound, and none of it is an approximation of the mechanism. Public is that the records are a flat list of
+numbers; their number is public where the mechanism says so. Nothing else is refused, and errors never show a record.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def read_records(answer: object, missing: float, records: int | None = None) -> 
     if array.ndim != 1 or array.dtype.kind not in "iuf":
         raise BadParameter(
             "the answer must be a flat list of numbers, one per record",
-            given=f"shape {array.shape} of {array.dtype.kind!r}",
+            given=f"{array.ndim} axes of {array.dtype.kind!r}",  # how long they are may be private
             fix="pass one column of numbers",
         )
     if records is not None and len(array) != records:

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.balls import of_fraction
+from leastnoise.exact.enclosures import Enclosure, enclose
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
 from leastnoise.exact.sources import Source, require_secure, system_source
@@ -131,8 +132,8 @@ class SortedCounts(Mechanism):
         if released is None or (self.top is not None and int(released[1].sum()) > self.top):
             return Enclosure(Fraction(0), Fraction(0))
         weights = _normaliser(*(tuple(part.tolist()) for part in true), self.keep, self.top, bits)
-        weight = self.keep ** distance(true, released)
-        return Enclosure(weight / weights.upper, weight / weights.lower)
+        weight = enclose(lambda: of_fraction(self.keep) ** distance(true, released), bits + 8)
+        return Enclosure(weight.lower / weights.upper, weight.upper / weights.lower)
 
     def error(self) -> ErrorEstimate:
         """The ℓ₁ error on the worst list of `total` records; `error_at` tells how much smaller it is on a given one."""
