@@ -25,6 +25,7 @@ __all__ = ["discrete_gaussian_moment", "discrete_gaussian_tail"]
 
 _SUMMED = 1 << 16  # up to this variance
 _LARGEST = 1 << 96
+_REMAINDER = Fraction(1, 124)  # above max|B₃|/3!
 
 
 def discrete_gaussian_tail(least: int, sigma_squared: NumberLike, bits: int = 64) -> Enclosure:
@@ -48,7 +49,7 @@ def discrete_gaussian_tail(least: int, sigma_squared: NumberLike, bits: int = 64
         variation = enclose(lambda: (of_fraction(start**2 / variance) - 1) * _height(start, variance), bits).upper
     else:
         variation = Fraction(19, 10)
-    slack = variation / variance / 124
+    slack = variation / variance * _REMAINDER
     return Enclosure(max(middle.lower - slack, Fraction(0)) / total.upper, (middle.upper + slack) / total.lower)
 
 
@@ -66,7 +67,7 @@ def discrete_gaussian_moment(order: int, sigma_squared: NumberLike, bits: int = 
     total = enclose(lambda: total_weight(variance), bits)
     if power == 0:
         return Enclosure(1 - 1 / total.lower, 1 - 1 / total.upper)
-    slack = Fraction(352, 100 * 124) / sqrt_below(variance)
+    slack = Fraction(352, 100) * _REMAINDER / sqrt_below(variance)
     middle = variance - Fraction(1, 12)
     return Enclosure(2 * (middle - slack) / total.upper, 2 * (middle + slack) / total.lower)
 

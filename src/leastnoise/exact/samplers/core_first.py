@@ -22,6 +22,7 @@ from leastnoise.exact.sources import Source
 __all__ = ["categorical_exp_core_first"]
 
 _SPARE_BITS = 8
+_BELOW = 0.0  # towards which the chance of the core is rounded
 
 
 def categorical_exp_core_first(
@@ -68,7 +69,7 @@ def categorical_exp_core_first(
 
         return bounds
 
-    low = np.nextafter(float(1 - rest_share), 0.0)
+    low = np.nextafter(float(1 - rest_share), _BELOW)
 
     def draw(count: int, bits: Source) -> NDArray[np.int64]:
         inside = coins_between((np.full(count, low), np.ones(count)), core_chance, bits)

@@ -41,6 +41,7 @@ __all__ = [
 
 _LEAST_HEAD_RATE = Fraction(1, 128)  # below this the leading table would hold too many thresholds
 _DIGITS = 9  # binary digits per remainder table
+_GUARD_BITS = 64  # of a power, beyond those of a threshold
 _WIDEST = 44  # binary digits below the head for which 64-bit arithmetic can't overflow
 _LEAST_ARRAY_RATE = 2.0**-50
 
@@ -96,19 +97,19 @@ def head_law(rate: Exact, step: int, signed: bool) -> Law:
     """
 
     def law(bits: int) -> Thresholds:
-        guard = bits + 64
+        guard = bits + _GUARD_BITS
         one = 1 << guard
         factor_low, factor_high = scaled_bounds(evaluate(lambda: (-ball_of(rate) * step).exp(), guard + 64), guard)
         # [low, high] encloses 2^guard·α^(step·j); each product is rounded outwards.
         powers = [(one, one)]
-        while powers[-1][1] >> 62:  # until α^(step·j) is below 2^-(bits + 2)
+        while powers[-1][1] >> (_GUARD_BITS - 2):  # until α^(step·j) is below 2^-(bits + 2)
             low, high = powers[-1]
             powers.append(((low * factor_low) >> guard, ((high * factor_high) >> guard) + 1))
         if not signed:
             return Thresholds(
                 first=0,
-                low=[(one - high) >> 64 for _, high in powers[1:]],
-                high=[-((low - one) >> 64) for low, _ in powers[1:]],
+                low=[(one - high) >> _GUARD_BITS for _, high in powers[1:]],
+                high=[-((low - one) >> _GUARD_BITS) for low, _ in powers[1:]],
                 endless_above=True,
             )
         minus_low, minus_high = scaled_bounds(
@@ -121,8 +122,8 @@ def head_law(rate: Exact, step: int, signed: bool) -> Law:
         ]
         return Thresholds(
             first=-len(powers),
-            low=[max(low, 0) >> 64 for low, _ in lower + upper],
-            high=[-(-high >> 64) for _, high in lower + upper],
+            low=[max(low, 0) >> _GUARD_BITS for low, _ in lower + upper],
+            high=[-(-high >> _GUARD_BITS) for _, high in lower + upper],
             endless_below=True,
             endless_above=True,
         )

@@ -29,6 +29,8 @@ __all__ = [
     "truncated_geometric_pmf",
 ]
 
+_QUOTIENT_SLACK = 2.0**-50  # above the rounding of a quotient
+
 
 def discrete_laplace(
     scale: NumberLike | NDArray[Any] | None = None,
@@ -208,8 +210,7 @@ def _signed_each(rates: ExactArray, block: slice, source: Source) -> NDArray[np.
     magnitude = geometric_each(rates, block, source)
     x = rates.centers[block]
     low, high = exp_bounds(-x * (1 + RELATIVE_ERROR), -x * (1 - RELATIVE_ERROR))
-    slack = 2.0**-50  # the quotients' rounding
-    bounds = (low / (1 + low) * (1 - slack), high / (1 + high) * (1 + slack))
+    bounds = (low / (1 + low) * (1 - _QUOTIENT_SLACK), high / (1 + high) * (1 + _QUOTIENT_SLACK))
 
     def exact(i: int) -> ScaledBounds:
         def ball() -> Ball:

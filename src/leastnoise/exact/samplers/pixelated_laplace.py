@@ -29,6 +29,8 @@ from leastnoise.exact.sources import Source
 
 __all__ = ["pixelated_laplace", "pixelated_laplace_cdf", "pixelated_laplace_pmf"]
 
+_ROUNDING = 2.0**-52  # more than the roundings of a chance to doubles cost
+
 
 def pixelated_laplace(offset: NumberLike, rate: NumberLike, size: Size = None, source: Source | None = None) -> Draws:
     """Draw ⌊offset + L⌋ for continuous Laplace noise L with density rate/2·e^(−rate·|l|).
@@ -110,5 +112,4 @@ def _scaled_share(rate: Exact, start: Fraction) -> ScaledBounds:
 def _share_above(rate: Exact, start: Fraction) -> tuple[float, float]:
     """Two doubles around P(V ≥ start)."""
     low, high = _scaled_share(rate, start)(64)
-    slack = 2.0**-52  # more than the roundings to doubles cost
-    return max(low * 2.0**-64 - slack, 0.0), min(high * 2.0**-64 + slack, 1.0)
+    return max(low * 2.0**-64 - _ROUNDING, 0.0), min(high * 2.0**-64 + _ROUNDING, 1.0)
