@@ -23,7 +23,7 @@ from leastnoise.ledger.postgres import PostgresSession
 from leastnoise.ledger.verification import verify_entries
 from leastnoise.model.privacy import Privacy
 
-FLIPS = int(os.environ.get("LEASTNOISE_FLIPS", "300"))
+FLIPS = int(os.environ.get("LEASTNOISE_FLIPS", "200"))
 OLD = Path(__file__).parent / "version_1" / "version_1_answered.ledger"
 LONG = "long " * 200
 
@@ -151,8 +151,10 @@ def holds(place, expected):
     return False
 
 
-def all_bytes(data, source):
-    """Flips of single bits, and bytes set to zero or to something else: in every part of the file alike."""
+def changes(data, source):
+    """A place and a byte to put there: a flip in each byte of the header, then bits and bytes of any part alike."""
+    for place in range(min(100, len(data))):
+        yield place, data[place] ^ 1 << source.bits(3)
     for _ in range(FLIPS):
         place, how = source.bits(40) % len(data), source.bits(8)
         byte = data[place] ^ 1 << (how & 7) if how & 8 else (0, 255, how, data[place] + 1 & 255)[how & 3]
@@ -174,7 +176,7 @@ def test_changed_bytes(make, suffix, folder):
     copies = Copies(make(folder))
     expected = behaviour(copies.fresh())
     data, noticed = copies.content[suffix], 0
-    for offset, byte in all_bytes(data, SeededSource(len(data))):
+    for offset, byte in changes(data, SeededSource(len(data))):
         place = copies.fresh()
         with Path(f"{place}{suffix}").open("r+b") as file:
             file.seek(offset)

@@ -30,7 +30,9 @@ from leastnoise.errors import (
 from leastnoise.exact import SeededSource
 from leastnoise.ledger import steps
 from leastnoise.ledger.chain import link
+from leastnoise.ledger.group_commit import Ticket
 from leastnoise.ledger.record import canonical
+from leastnoise.ledger.steps import advance
 from leastnoise.model.privacy import Privacy
 
 
@@ -304,6 +306,28 @@ def test_the_first_admitted_request_fixes_budget_and_unit(place):
                     check()
         assert kinds(ledger)[6:] == []
         ledger.verify()
+
+
+def test_a_refused_opening_leaves_the_others_of_its_batch_alone(ledger):
+    opening = Opening(Privacy(1), "person")
+    refused = Ticket(lambda writing: advance(writing, ask("q1", 3, dataset="new"), "reserve", opening=opening))
+    admitted = Ticket(lambda writing: advance(writing, ask("q2"), "debit"))
+    ledger._keeper._run_batch([refused, admitted])
+    assert isinstance(refused.error, BudgetExceeded)
+    assert admitted.result.fresh
+    assert kinds(ledger) == ["open", "grant", "debit"]
+
+
+def test_what_is_refused_half_way_leaves_nothing(ledger):
+    def work(writing):
+        advance(writing, ask("q1"), "debit")
+        advance(writing, ask("q2", 3), "debit")
+
+    with pytest.raises(BudgetExceeded):
+        ledger._keeper.write(work)
+    assert kinds(ledger) == ["open", "grant"]
+    assert spent(ledger) == 0
+    ledger.verify()
 
 
 def test_a_budget_that_was_granted_before_takes_the_unit_of_the_first_request(ledger):

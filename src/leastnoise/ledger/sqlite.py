@@ -149,8 +149,6 @@ class SqliteStore:
         return connection
 
     def _set_up(self, connection: sqlite3.Connection) -> None:
-        # Entries are ASCII. What is not is read without fail, and then does not fit its hash.
-        connection.text_factory = lambda stored: stored.decode("latin-1")
         if connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION_ID,):
             empty = not self._path.stat().st_size
             raise _unfinished(self.name) if empty else _broken(self.name, "it belongs to another program")
