@@ -13,7 +13,7 @@ from leastnoise.mechanisms.histogram.noisy_cells import CellsProblem
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.dataset import Dataset
-from leastnoise.release.workloads import WorkloadProblem
+from leastnoise.release.queries.workloads import WorkloadProblem
 
 KEYS = ["a", "b"]
 

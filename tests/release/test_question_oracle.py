@@ -6,7 +6,7 @@ import pytest
 import leastnoise.release as ln
 from leastnoise.data import open_table
 from leastnoise.errors import LeastNoiseError
-from leastnoise.release.discovery import Discovery
+from leastnoise.release.queries.unknown_keys import Discovery
 
 from .test_neighbours import BOUNDS, BY_KEY, KEYS, QUESTIONS, SCHEMA, SMALL, make_rows, neighbours
 
