@@ -152,9 +152,6 @@ class SqliteStore:
         if connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION_ID,):
             empty = not self._path.stat().st_size
             raise _unfinished(self.name) if empty else _broken(self.name, "it belongs to another program")
-        found = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("encoding", "auto_vacuum")]
-        if found != ["UTF-8", 0]:
-            raise _broken(self.name, "its header was changed")
         if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
             raise LedgerUnavailable(
                 "the file system does not allow a write-ahead log",
