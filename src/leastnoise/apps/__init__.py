@@ -1,1 +1,1 @@
-"""Floor 6: command line, service, pages, plots."""
+"""The command line, the demonstration and the pictures."""

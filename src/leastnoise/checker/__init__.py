@@ -1,4 +1,4 @@
-"""Floor 3: a channel, certificate or sampler in; yes, or a counterexample, out. Trusts no solver."""
+"""A channel, certificate or sampler in; yes, or a counterexample, out. Trusts no solver."""
 
 from leastnoise.checker.audit import Audit, audit
 from leastnoise.checker.checker import check

@@ -1,4 +1,4 @@
-"""Floor 3: tables in their engines, contribution bounds, queries. Answers here are exact and not yet private."""
+"""Tables in their engines, contribution bounds, queries. Answers here are exact and not yet private."""
 
 from leastnoise.data.axes import Axis, BinAxis, KeyAxis
 from leastnoise.data.columns import Column, Kind

@@ -1,4 +1,4 @@
-"""Floor 4: a problem in; the best mechanism there is and the proof of it out: theorems, symmetry, linear programs."""
+"""A problem in; the best mechanism there is and the proof of it out: theorems, symmetry, linear programs."""
 
 from leastnoise.designer.designer import design
 from leastnoise.designer.linear.clock import Progress

@@ -1,4 +1,4 @@
-"""Floor 1: numbers that are never rounded, dice that are never biased."""
+"""Numbers that are never rounded, dice that are never biased."""
 
 from leastnoise.exact.enclosures import (
     Enclosure,

@@ -1,1 +1,1 @@
-"""Floor 2: what we talk about: dataset graphs, channels, priors, losses, hypers, refinement, certificates."""
+"""What we talk about: dataset graphs, channels, priors, losses, hypers, refinement, certificates."""

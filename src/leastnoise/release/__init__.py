@@ -1,4 +1,4 @@
-"""Floor 5: the one place where all meet: plan (free), release (debit, then sample, then record)."""
+"""The one place where all meet: plan (free), release (debit, then sample, then record)."""
 
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.dataset import Dataset

@@ -1,4 +1,4 @@
-"""Floor 3, rank mechanisms: medians, quantiles and means of numbers between public bounds."""
+"""Rank mechanisms: medians, quantiles and means of numbers between public bounds."""
 
 from leastnoise.mechanisms.rank.bounded_mean import BoundedMean, PrivateMean
 from leastnoise.mechanisms.rank.quantile import Quantile

@@ -1,4 +1,4 @@
-"""Floor 3, vector mechanisms: several whole numbers at once, with noise shaped like what one record can change."""
+"""Vector mechanisms: several whole numbers at once, with noise shaped like what one record can change."""
 
 from leastnoise.mechanisms.vector.ball import Ball
 from leastnoise.mechanisms.vector.bounds import lattice_packing_bound, packing_bound
