@@ -94,7 +94,7 @@ def linear_map_bound(dimension: NumberLike, volume: NumberLike, epsilon: NumberL
     Args:
         dimension: d, how many numbers are answered.
         volume: Of K.
-        epsilon: The privacy of databases at ℓ₁ distance one.
+        epsilon: The privacy of databases at ℓ₁ distance one; they are vectors of real numbers, of any sign.
         loss: The norm of the error: "l1", "l2" or "l∞".
 
     >>> linear_map_bound(1, 2, 1, "l1")
@@ -104,7 +104,7 @@ def linear_map_bound(dimension: NumberLike, volume: NumberLike, epsilon: NumberL
     return Bound.of(
         packing_bound(d, size, read_exact(epsilon, "epsilon", above=0), loss),
         f"every ε-private mechanism for a linear map to {d} numbers is off by at least this in {loss}, expected, on "
-        "some database",
+        "some database of real numbers",
         "Hardt and Talwar, STOC 2010, Theorem 3.4; T13 Theorem 4.1",
     )
 
