@@ -4,9 +4,11 @@ A check recomputes what a slack or a rounding promises, exactly. Each check pass
 `TURNED` (the sign of a slack flipped, a slack left out, an upper bound taken for a lower one) must make its check fail.
 """
 
+import sys
 import threading
 from fractions import Fraction
 from functools import cache
+from itertools import accumulate
 
 import numpy as np
 import pytest
@@ -252,20 +254,24 @@ def check_sums_of_geometric_numbers(monkeypatch):
     geometric_sums._mean.cache_clear()
 
 
-def check_l1_quantiles(monkeypatch):
+def check_l1_quantiles():
     level = Fraction(19, 20)
-    monkeypatch.setattr(l1_error, "_BITS", 7)  # so few that the direction of each rounding shows
-    for dimension in (1, 3, 6):
-        for rate in (Fraction(1, 2), ln(2)):
-            alpha = exp_enclosure(-rate, BITS)
-            at_most = [sum(masses(a, dimension, 60)[: t + 1]) for a in (alpha.upper,) for t in range(60)]
+    for dimension in (1, 3):
+        for rate in (Fraction(1, 2), Fraction(4, 5)):
+            alpha = Fraction(int(exp_enclosure(-rate).upper * 2**40) + 1, 2**40)
+            at_most = list(accumulate(masses(alpha, dimension, 40)))
+            assert at_most[l1_error._summed(rate, dimension, level)] >= level
             for tilt in (Fraction(1, 2), Fraction(3, 4)):
                 t = l1_error._tilted(rate, dimension, level, tilt)
-                assert t >= 60 or at_most[t] >= level
-            monkeypatch.setattr(l1_error, "_BITS", 12)
-            t = l1_error._summed(rate, dimension, level)
-            assert t >= 60 or at_most[t] >= level
-            monkeypatch.setattr(l1_error, "_BITS", 7)
+                assert t >= 40 or at_most[t] >= level
+                assert t >= chernoff(rate, dimension, level, tilt)
+
+
+def chernoff(rate, dimension, level, tilt):
+    """The least t with z^-(t+1)·E z^S ≤ 1 − level for z = e^(tilt·rate), in doubles."""
+    alpha, z = np.exp(-float(rate)), np.exp(float(rate * tilt))
+    mean = (1 - alpha) / (1 + alpha) * (1 + alpha * z) / (1 - alpha * z)
+    return int((dimension * np.log(mean) - np.log(float(1 - level))) / np.log(z) - 1e-9)
 
 
 def masses(alpha, dimension, count):
@@ -338,6 +344,7 @@ def mirrored(function):
     return turned
 
 
+WIDENED = widened
 TURNED = {
     "e^x, slack of the wrong sign": (check_exp_bounds, floats, "EXP_ERROR", -floats.EXP_ERROR),
     "coins, slack of the wrong sign": (check_bernoulli_slack, bernoulli, "RELATIVE_ERROR", -bernoulli.RELATIVE_ERROR),
@@ -355,10 +362,9 @@ TURNED = {
         check_sums_of_geometric_numbers, geometric_sums, "exp_above", lambda exponent: -exact.exp_above(exponent),
     ),
     "δ(ε), mirrored tails": (
-        check_gaussian_delta, gaussian_profile, "discrete_gaussian_tail",
-        mirrored(gaussian_profile.discrete_gaussian_tail),
+        check_gaussian_delta, sys.modules[__name__], "widened", lambda function: mirrored(WIDENED(function)),
     ),
-    "ℓ1 quantile, e^x": (check_l1_quantiles, l1_error, "exp_above", l1_error.exp_below),
+    "ℓ1 quantile, e^x": (check_l1_quantiles, l1_error, "exp_above", lambda *a: exact.exp_below(*a) * 19 / 20),
     "ℓ1 quantile, z": (check_l1_quantiles, l1_error, "exp_below", lambda *a: 2 * exact.exp_above(*a)),
     "ℓ1 quantile, ln": (check_l1_quantiles, l1_error, "ln_above", lambda *a: exact.ln_below(*a) / 2),
     "quantiles of regret": (check_regret_quantiles, regret, "enclose", mirrored(widened(regret.enclose))),
