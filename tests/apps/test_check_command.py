@@ -115,6 +115,7 @@ def test_a_graph_from_a_file(files):
         ("channel.csv", "--group", "x"),
         ("channel.csv", "--plot", "curve.exe"),
         ("rows.csv",),
+        ("long.csv",),
         ("text.json",),
         ("deep.json",),
         (),
@@ -123,6 +124,7 @@ def test_a_graph_from_a_file(files):
 def test_bad_input_is_status_2_with_one_line(files, monkeypatch, arguments):
     monkeypatch.chdir(files)
     (files / "rows.csv").write_text("1/2,1/3\n1/2,1/2\n")
+    (files / "long.csv").write_text("1,0\n" + "1" * 200_000 + ",0\n")
     (files / "text.json").write_text("{")
     (files / "deep.json").write_text("[" * 100_000)
     result = run(*arguments)

@@ -126,3 +126,10 @@ def test_files_that_cannot_be_read(tmp_path):
         Channel.read(tmp_path / "ragged.csv")
     (tmp_path / "good.json").write_text(Channel.identity(2).to_json(), encoding="utf-8")
     assert Channel.read(tmp_path / "good.json") == Channel.identity(2)
+
+
+def test_a_field_beyond_what_the_csv_reader_takes_is_refused(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("0.5,0.5\n" + "1" * 200_000 + ",0\n")
+    with pytest.raises(BadChannel, match="CSV"):
+        Channel.read(path)
