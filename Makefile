@@ -28,10 +28,10 @@ demo: .venv/core.stamp  ## set up and show the main job
 	$(BIN)/leastnoise demo
 
 test: .venv/dev.stamp  ## set up and run every test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 quick: .venv/dev.stamp  ## the tests without Spark, Postgres and what takes long: under a minute
-	$(BIN)/python -m pytest tests -m "not engine and not slow"
+	$(BIN)/python -m pytest tests -n 2 --dist loadfile -m "not engine and not slow"
 
 check: .venv/dev.stamp  ## lint, types, layers, strict documentation
 	$(BIN)/ruff check .
