@@ -10,7 +10,7 @@ import pytest
 
 from leastnoise.data import Contribution, open_table
 from leastnoise.errors import BadParameter, LeastNoiseError, NumberTooLarge, TooLarge
-from leastnoise.ledger import Ledger
+from leastnoise.ledger import Ledger, Opening
 from leastnoise.model import limits
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.dataset import Dataset
@@ -39,7 +39,7 @@ def dataset(tmp_path_factory):
     path = tmp_path_factory.mktemp("limits") / "ledger"
     with open_table(pa.table(columns)) as table, Ledger.create(path) as ledger:
         ledger.grant(Privacy(10**6, "1/10"), "t")
-        yield Dataset(table, ledger, "t", "a", "p", Contribution("u"))
+        yield Dataset(table, ledger, "t", "a", "p", Contribution("u"), Opening(None, "u"))
 
 
 CELLS, ENTRIES = limits.MOST_CELLS, limits.MOST_ENTRIES

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from leastnoise.data import Contribution, open_table
-from leastnoise.ledger import Ledger
+from leastnoise.ledger import Ledger, Opening
 from leastnoise.mechanisms import Geometric, for_linear_map
 from leastnoise.mechanisms.histogram.noisy_cells import CellsProblem
 from leastnoise.model.privacy import Privacy
@@ -23,7 +23,7 @@ def dataset(tmp_path_factory):
     columns = {"u": [1], "k": ["a"], "n": [1], "x": [0.5], "f": [True], "d": pa.array([1], pa.decimal128(9, 2))}
     with open_table(pa.table(columns)) as table, Ledger.create(tmp_path_factory.mktemp("b") / "ledger") as ledger:
         ledger.grant(Privacy(1), "t")
-        yield Dataset(table, ledger, "t", "a", "p", Contribution("u"))
+        yield Dataset(table, ledger, "t", "a", "p", Contribution("u"), Opening(None, "u"))
 
 
 def simple_errors(matrix, epsilon, each):
@@ -135,7 +135,13 @@ def test_none_is_printed_where_neighbours_do_not_justify_it(dataset, name):
 
 def test_none_with_a_delta_or_a_unit_of_two_values(dataset):
     assert dataset.count().plan(1, "1e-6").lower_bound is None
-    assert Dataset(dataset.table, dataset.ledger, "t", "a", "p", Contribution("f")).count().plan(1).lower_bound is None
+    assert (
+        Dataset(dataset.table, dataset.ledger, "t", "a", "p", Contribution("f"), Opening(None, "f"))
+        .count()
+        .plan(1)
+        .lower_bound
+        is None
+    )
 
 
 def test_the_best_sum_of_uneven_bounds_is_not_bounded_as_if_they_were_even(dataset):

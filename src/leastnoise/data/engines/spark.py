@@ -92,4 +92,5 @@ def _column(name: str, native: str) -> Column:
         return Column(name, Kind.DECIMAL, native, precision=int(decimal[1]), scale=int(decimal[2]))
     text = re.match(r"(string|varchar|char)\b", native)
     kind = Kind.TEXT if text else _KINDS.get(native, Kind.OTHER)
-    return Column(name, kind, native, zoned=native == "timestamp")
+    collated = "collate" in native and "UTF8_BINARY" not in native.upper().replace("UTF8_BINARY_", "")
+    return Column(name, kind, native, zoned=native == "timestamp", coarse=collated)
