@@ -169,9 +169,9 @@ def check_gaussian_law(monkeypatch):
     """Few spare bits, and many weights left out: what is left out has to be counted in."""
     variance = Fraction(9, 2)
     true = {x: exact.discrete_gaussian_cdf(x, variance, BITS) for x in range(-40, 40)}
-    for guard in (8, 16):
-        for bits in (4, 8, 10):
-            for dropped in (4, bits + guard - 8, bits + guard - 2):  # the last leaves out what weighs less than ¼
+    for guard in (1, 3, 8, 16):
+        for bits in (5, 8, 10):
+            for dropped in (4, max(4, bits + guard - 8), bits + guard - 2):  # the last leaves out what weighs less than ¼
                 monkeypatch.setattr(gaussian, "_GUARD_BITS", guard)
                 monkeypatch.setattr(gaussian, "_DROPPED_BITS", dropped)
                 found = gaussian.gaussian_law(variance)(bits)
