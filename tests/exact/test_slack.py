@@ -171,7 +171,7 @@ def check_gaussian_law(monkeypatch):
     true = {x: exact.discrete_gaussian_cdf(x, variance, BITS) for x in range(-40, 40)}
     for guard in (1, 3, 8, 16):
         for bits in (5, 8, 10):
-            for dropped in (4, max(4, bits + guard - 8), bits + guard - 2):  # the last leaves out what weighs less than ¼
+            for dropped in (4, max(4, bits + guard - 8), bits + guard - 2):  # the last: what weighs below ¼
                 monkeypatch.setattr(gaussian, "_GUARD_BITS", guard)
                 monkeypatch.setattr(gaussian, "_DROPPED_BITS", dropped)
                 found = gaussian.gaussian_law(variance)(bits)
