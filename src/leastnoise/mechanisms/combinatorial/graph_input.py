@@ -17,6 +17,7 @@ direction and by no more steps than before.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -167,7 +168,7 @@ def _listings_of(graph: GraphLike, nodes: Sequence[Hashable], weight: str | None
 
     The reason must not reach the caller: it may show an edge.
     """
-    if isinstance(graph, str | Path) and not Path(graph).is_file():
+    if isinstance(graph, str | Path) and not os.path.isfile(graph):  # noqa: PTH113 - also where the name is no path
         raise BadParameter("there is no file with an edge list", given=str(graph), fix="pass the path of a text file")
     for directed in (_is_networkx(graph) and graph.is_directed(), _is_igraph(graph) and graph.is_directed()):
         if directed:
