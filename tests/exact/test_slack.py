@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from leastnoise import exact
+from leastnoise.errors import PrecisionExhausted
 from leastnoise.exact import SeededSource, SystemSource, floats, gaussian_sums, ln, sources
 from leastnoise.exact.enclosures import Enclosure, exp_enclosure, ln_enclosure
 from leastnoise.exact.samplers import (
@@ -109,13 +110,11 @@ def check_core_share(monkeypatch):
 
 
 def check_flip_borders():
-    permute_and_flip._borders.cache_clear()
     near, far = permute_and_flip._borders(8)
     for word in range(1, 255):
         low, high = (ln_enclosure(Fraction(256, w), BITS) for w in (word + 1, word))
         assert Fraction(float(near[word])) <= low.lower
         assert high.upper <= Fraction(float(far[word]))
-    permute_and_flip._borders.cache_clear()
 
 
 def check_cumulative_sums():
@@ -171,7 +170,11 @@ def check_gaussian_law(monkeypatch):
     true = {x: exact.discrete_gaussian_cdf(x, variance, BITS) for x in range(-40, 40)}
     for guard in (1, 3, 8, 16):
         for bits in (5, 8, 10):
-            for dropped in (4, max(4, bits + guard - 8), bits + guard - 2):  # the last: what weighs below ¼
+            for dropped in (
+                4,
+                max(4, bits + guard - 8),
+                bits + guard - 2,
+            ):  # the last leaves out what weighs less than ¼
                 monkeypatch.setattr(gaussian, "_GUARD_BITS", guard)
                 monkeypatch.setattr(gaussian, "_DROPPED_BITS", dropped)
                 found = gaussian.gaussian_law(variance)(bits)
@@ -251,7 +254,6 @@ def check_sums_of_geometric_numbers(monkeypatch):
             low, high = (2 * a / (1 - a * a) for a in (alpha.lower, alpha.upper))
             assert found.lower <= low
             assert high <= found.upper
-    geometric_sums._mean.cache_clear()
 
 
 def check_l1_quantiles():
@@ -325,8 +327,18 @@ CHECKS = [
 ]  # fmt: skip
 
 
+REMEMBERED = [permute_and_flip._borders, permute_and_flip._coarse_borders, geometric_sums._mean]
+
+
 def run(check, monkeypatch):
-    check(monkeypatch) if check.__code__.co_argcount else check()
+    """One check, by tables of its own: none that others have made, and none that others will see."""
+    for table in REMEMBERED:
+        table.cache_clear()
+    try:
+        check(monkeypatch) if check.__code__.co_argcount else check()
+    finally:
+        for table in REMEMBERED:
+            table.cache_clear()
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__[6:])
@@ -382,8 +394,28 @@ TURNED = {
 def test_turning_it_round_is_noticed(name, monkeypatch):
     check, where, what, turned = TURNED[name]
     monkeypatch.setattr(where, what, turned)
-    with pytest.raises(AssertionError):
+    with pytest.raises((AssertionError, PrecisionExhausted)):
         run(check, monkeypatch)
+
+
+@pytest.mark.parametrize("wrong", [(np.nan, 1.0), (0.0, np.nan), (0.6, 0.5)])
+def test_bounds_that_enclose_nothing_never_decide(wrong):
+    low, high = np.array([0.1, wrong[0]]), np.array([0.2, wrong[1]])
+    with pytest.raises(PrecisionExhausted):
+        bernoulli.coins_between((low, high), lambda _: None, SeededSource(1))
+
+
+@pytest.mark.parametrize("doubt", [np.nan, -1e-9])
+def test_doubt_that_is_none_never_decides(doubt, monkeypatch):
+    monkeypatch.setattr(categorical_exp._ExponentialLaw, "_doubt", doubt)
+    with pytest.raises(PrecisionExhausted):
+        exact.categorical_exp([1, 2, 3], source=SeededSource(1))
+
+
+def test_a_slack_of_the_wrong_sign_stops_geometric_draws(monkeypatch):
+    monkeypatch.setattr(geometric, "LOG_ERROR", -geometric.LOG_ERROR)
+    with pytest.raises(PrecisionExhausted):
+        exact.geometric([1, 2, 3] * 1000, source=SeededSource(1))
 
 
 # Threads

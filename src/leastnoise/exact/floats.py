@@ -13,9 +13,19 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from leastnoise.errors import PrecisionExhausted
 from leastnoise.exact.enclosures import exp_below, ln_below
 
-__all__ = ["EXP_ERROR", "LOG_ERROR", "SMALLEST_EXPONENT", "UNIT", "exp_bounds", "exp_of", "minus_log_of"]
+__all__ = [
+    "EXP_ERROR",
+    "LOG_ERROR",
+    "SMALLEST_EXPONENT",
+    "UNIT",
+    "exp_bounds",
+    "exp_of",
+    "minus_log_of",
+    "require_order",
+]
 
 UNIT = 2.0**-53
 EXP_ERROR = 2.0**-42  # relative
@@ -64,6 +74,16 @@ def exp_bounds(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     lower = exp_of(low) * (1 - 2 * EXP_ERROR)
     lower[low < SMALLEST_EXPONENT] = 0.0
     return lower, upper
+
+
+def require_order(low: Floats, high: Floats) -> None:
+    """Refuse bounds that enclose nothing: no NaN, and no slack of the wrong sign, may ever decide.
+
+    NumPy's integers wrap and its floats turn into NaN in silence; integers are widened first (`wide_enough`), and
+    whatever was computed in doubles to decide a draw passes here.
+    """
+    if not (low <= high).all():
+        raise PrecisionExhausted("two doubles that should enclose a number do not", fix="report this as a bug")
 
 
 def minus_log_of(u: Floats) -> Floats:

@@ -13,7 +13,7 @@ from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import RELATIVE_ERROR, ExactArray, Size, is_array, read_array
 from leastnoise.exact.balls import evaluate, scaled_bounds
 from leastnoise.exact.enclosures import Enclosure, exp_enclosure
-from leastnoise.exact.floats import exp_bounds
+from leastnoise.exact.floats import exp_bounds, require_order
 from leastnoise.exact.inversion import is_below
 from leastnoise.exact.numbers import Exact, ball_of
 from leastnoise.exact.parameters import NumberLike, read_exact, read_rational
@@ -96,6 +96,7 @@ def coins_between(
     With w the first 53 bits of U: w + 1 ≤ low·2^53 shows U < p and w ≥ high·2^53 shows U ≥ p. Scaling by 2^53 is exact.
     """
     low, high = bounds
+    require_order(low, high)
     words = source.words(len(low), 64) >> np.uint64(11)
     position = words.astype(np.float64)  # below 2^53: exact
     heads: NDArray[np.bool_] = position + 1.0 <= low * 2.0**53

@@ -18,7 +18,7 @@ from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size
 from leastnoise.exact.balls import Ball, evaluate, of_fraction, scaled_bounds
 from leastnoise.exact.enclosures import Enclosure, enclose
-from leastnoise.exact.floats import EXP_ERROR, UNIT, exp_of
+from leastnoise.exact.floats import EXP_ERROR, UNIT, exp_of, require_order
 from leastnoise.exact.inversion import Thresholds
 from leastnoise.exact.numbers import Exact, ball_of
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
@@ -158,6 +158,7 @@ class _ExponentialLaw:
         """`count` independent choices."""
         words = source.words(count, 64) >> np.uint64(11)
         point = words.astype(np.float64) * (UNIT * self._sums[-1])
+        require_order(point - self._doubt, point + self._doubt)
         chosen: NDArray[np.int64] = np.searchsorted(self._sums, point - self._doubt, side="right")
         unclear = chosen != np.searchsorted(self._sums, point + self._doubt, side="right")
         for i in np.flatnonzero(unclear):

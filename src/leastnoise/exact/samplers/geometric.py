@@ -20,7 +20,7 @@ from leastnoise.errors import NumberTooLarge
 from leastnoise.exact.arrays import RELATIVE_ERROR, ExactArray, Size, is_array, read_array
 from leastnoise.exact.balls import Ball, evaluate, of_fraction, scaled_bounds
 from leastnoise.exact.enclosures import Enclosure, enclose
-from leastnoise.exact.floats import LOG_ERROR, UNIT, minus_log_of
+from leastnoise.exact.floats import LOG_ERROR, UNIT, minus_log_of, require_order
 from leastnoise.exact.inversion import InverseTable, Law, Thresholds
 from leastnoise.exact.numbers import Exact, ball_of, exact_exp
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
@@ -211,6 +211,7 @@ def geometric_each(rates: ExactArray, block: slice, source: Source) -> NDArray[n
     minus_log = minus_log_of(w * UNIT)
     low = np.maximum(minus_log - LOG_ERROR - 1.0 / w, 0.0) / centers * (1 - 2 * RELATIVE_ERROR)
     high = (minus_log + LOG_ERROR) / centers * (1 + 2 * RELATIVE_ERROR)
+    require_order(low, high)
     drawn = np.floor(low)
     settled = (drawn == np.floor(high)) & (words > 0)
     out: NDArray[np.int64] = drawn.astype(np.int64)
