@@ -60,11 +60,6 @@ class FixedPoint:
         """The q in the middle, rounded down."""
         return sum(self.steps) // 2
 
-    @property
-    def largest(self) -> int:
-        """The largest |q|."""
-        return max(abs(q) for q in self.steps)
-
     def parameters(self) -> dict[str, Any]:
         """As JSON."""
         return {"low": str(self.low), "high": str(self.high), "step": str(self.step)}
