@@ -82,14 +82,14 @@ class TestDesignedMechanisms(Conformance):
 
 
 def test_the_event_says_the_price():
-    assert design(path(3), "ln(2)", route="lp").mechanism.privacy == Pure("ln(2)")
-    assert design(path(3), "ln(2)", "1/10", route="lp").mechanism.privacy == Approximate("ln(2)", "1/10")
+    assert design(path(3), "ln(2)", route="lp").mechanism.event == Pure("ln(2)")
+    assert design(path(3), "ln(2)", "1/10", route="lp").mechanism.event == Approximate("ln(2)", "1/10")
 
 
 def test_the_reason_carries_the_bound():
     best = design(path(3), "ln(2)", route="lp")
-    assert best.mechanism.why().lower_bound.lower == best.loss.lower == Fraction(5, 9)
-    assert best.reason == best.mechanism.why()
+    assert best.mechanism.reason().lower_bound.lower == best.loss.lower == Fraction(5, 9)
+    assert best.reason == best.mechanism.reason()
 
 
 def test_a_design_releases_without_showing_predictable_noise():

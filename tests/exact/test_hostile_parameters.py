@@ -88,8 +88,8 @@ FUNCTIONS = {
 def used(mechanism, answer, output):
     """All that a mechanism is asked for, in one call."""
     return (
-        repr(mechanism), mechanism.privacy, mechanism.release(answer), mechanism.pmf(output, answer), mechanism.error(),
-        mechanism.why(),
+        repr(mechanism), mechanism.event, mechanism.release(answer), mechanism.pmf(output, answer), mechanism.error(),
+        mechanism.reason(),
     )  # fmt: skip
 
 

@@ -80,7 +80,7 @@ class Case:
         return self.make(**self.parameters)
 
     def claim(self) -> tuple[Any, Any]:
-        event = self.mechanism.privacy
+        event = self.mechanism.event
         epsilon = event.epsilon if self.epsilon is None else self.epsilon
         delta = getattr(event, "delta", Fraction(0)) if self.delta is None else self.delta
         return epsilon, delta
@@ -163,7 +163,7 @@ class Conformance:
             assert not case.least_quantiles or any(share.lower < level for share in closer)
 
     def test_it_says_why(self, case):
-        reason = case.mechanism.why()
+        reason = case.mechanism.reason()
         assert isinstance(reason, Reason)
         assert reason.theorem
         assert reason.citation
@@ -176,7 +176,7 @@ class Conformance:
             certificate = case.mechanism.certificate()
         except BadParameter as refusal:
             if "pure epsilon" in refusal.problem:
-                assert case.mechanism.privacy.delta  # no certificate speaks of a delta
+                assert case.mechanism.event.delta  # no certificate speaks of a delta
                 return
             assert "irrational" in refusal.problem  # noqa: PT017 - both ways are right, for different laws
             assert not all(p.is_exact for row in case.law() for p in row)
@@ -185,7 +185,7 @@ class Conformance:
             assert Certificate.from_json(certificate.to_json()) == certificate
 
     def test_the_event_survives_writing_and_reading(self, case):
-        event = case.mechanism.privacy
+        event = case.mechanism.event
         assert event_from_dict(event.to_dict()) == event
 
     def test_a_copy_is_the_same_mechanism(self, case):

@@ -40,7 +40,7 @@ def test_options_are_in_order_and_say_by_how_much(epsilon, delta, sensitivity, b
     for option in plan.options:
         assert option.expected.lower - costs[0].upper <= option.excess.upper
         assert option.excess.lower <= option.expected.upper - costs[0].lower
-        event = option.mechanism.privacy
+        event = option.mechanism.event
         assert event.epsilon <= CountProblem(epsilon).epsilon
         assert event.delta <= Fraction(delta)
 

@@ -39,7 +39,9 @@ def test_errors_on_a_list_like_rockyou():
 
 def test_as17_theorem_3_case_2_grows_like_the_root():
     """Ω(√(N/ε)): four times the records or a quarter of ε double the bound."""
-    bounds = [float(SortedCounts(e, n).why().lower_bound) for e, n in ((0.04, 10**6), (0.04, 4 * 10**6), (0.01, 10**6))]
+    bounds = [
+        float(SortedCounts(e, n).reason().lower_bound) for e, n in ((0.04, 10**6), (0.04, 4 * 10**6), (0.01, 10**6))
+    ]
     assert bounds[1] / bounds[0] == pytest.approx(2, rel=0.05)
     assert bounds[2] / bounds[0] == pytest.approx(2, rel=0.05)
 

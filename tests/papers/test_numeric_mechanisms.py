@@ -50,7 +50,7 @@ def test_the_expected_error_of_geometric_noise():
     for alpha in (Fraction(1, 2), Fraction(1, 3), Fraction(9, 10)):
         expected = 2 * alpha / (1 - alpha**2)
         assert Geometric(ln(1 / alpha)).error().expected == Enclosure(expected, expected)
-        assert Geometric(ln(1 / alpha)).why().lower_bound == Enclosure(expected, expected)
+        assert Geometric(ln(1 / alpha)).reason().lower_bound == Enclosure(expected, expected)
     assert float(Geometric(1).error().expected) == pytest.approx(1 / math.sinh(1), rel=1e-15)
 
 

@@ -217,18 +217,18 @@ class Loaded(Mechanism):
 
     held: object = None
     name = "loaded coin"
-    privacy = Pure("ln(3)")
+    event = Pure("ln(3)")
 
-    def draw(self, answer, size=None, source=None):
-        return RandomizedResponse("ln(3)", [0, 1]).draw(answer, size, source)
+    def draw(self, truth, size=None, source=None):
+        return RandomizedResponse("ln(3)", [0, 1]).draw(truth, size, source)
 
-    def pmf(self, output, answer, bits=64):
-        return RandomizedResponse("ln(3)", [0, 1]).pmf(output, answer, bits)
+    def pmf(self, output, truth, bits=64):
+        return RandomizedResponse("ln(3)", [0, 1]).pmf(output, truth, bits)
 
     def error(self):
         return ErrorEstimate("zero-one", Enclosure(Fraction(1, 4), Fraction(1, 4)))
 
-    def why(self):
+    def reason(self):
         return Reason("one's own", "nobody")
 
     def certificate(self):
@@ -324,9 +324,9 @@ def test_what_overrides_release_does_not_choose_the_source(ledger):
         def release(self, answer, source=None):  # noqa: ARG002 - the attack
             return self.draw(answer, source=SeededSource(7))
 
-        def draw(self, answer, size=None, source=None):
+        def draw(self, truth, size=None, source=None):
             assert type(source) is SystemSource
-            return super().draw(answer, size, source)
+            return super().draw(truth, size, source)
 
     assert release_mechanism(Sly(), 1, ledger=ledger, dataset="d").value in (0, 1)
 

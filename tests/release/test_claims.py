@@ -28,7 +28,7 @@ def assert_pure(mechanism, outputs, truth, neighbour, attained):
 
 
 def pure_options(plan):
-    return [option.mechanism for option in plan.options if not getattr(option.mechanism.privacy, "delta", 0)]
+    return [option.mechanism for option in plan.options if not getattr(option.mechanism.event, "delta", 0)]
 
 
 @pytest.mark.parametrize(("bounds", "change"), [((-20, 5), -60), ((0, 7), 21), ((-4, -1), -12)])
@@ -50,7 +50,7 @@ def test_gaussian_noise_on_cells_hides_whoever_is_in_two_of_them_three_times(peo
     """Two cells, each moved by three, cost twice what one does: Σ change²/(2σ²) stays within what ε and δ allow."""
     delta = Fraction(1, 1000)
     plan = people_of_three_rows.count(by="city", keys=CITIES).plan(EPSILON, delta)
-    gaussian = [option.mechanism for option in plan.options if getattr(option.mechanism.privacy, "delta", 0)]
+    gaussian = [option.mechanism for option in plan.options if getattr(option.mechanism.event, "delta", 0)]
     assert gaussian
     for mechanism in gaussian:
         cost = sum(Fraction(change**2) / (2 * mechanism.blocks[0].noise.sigma_squared) for change in (3, 3, 0))
@@ -83,7 +83,7 @@ def test_gaussian_noise_on_an_answer_hides_twice_three_rows(people_of_three_rows
     """One answer, 2·x with x changed by three: the exact δ of every candidate with a δ, summed over the outputs."""
     delta = Fraction(1, 1000)
     plan = people_of_three_rows.workload([[2]], by="city", keys=CITIES[:1]).plan(EPSILON, delta)
-    gaussian = [option.mechanism for option in plan.options if getattr(option.mechanism.privacy, "delta", 0)]
+    gaussian = [option.mechanism for option in plan.options if getattr(option.mechanism.event, "delta", 0)]
     assert gaussian
     for mechanism in gaussian:
         excess = 0.0

@@ -63,7 +63,7 @@ def design(
         TooLarge: The linear program would be too large; the text says how large, and what to do.
 
     >>> best = design("path:3", "ln(2)")
-    >>> best.loss, best.gap, best.mechanism.pmf(1, answer=1)
+    >>> best.loss, best.gap, best.mechanism.pmf(1, truth=1)
     (Enclosure(5/9), Fraction(0, 1), Enclosure(1/3))
     """
     problem = read_problem(graph, epsilon, delta, prior, loss, outputs, objective, reader)
@@ -104,7 +104,7 @@ def _solve(problem: DesignProblem, clock: Clock, *, reduce: bool) -> Design:
         loss=Enclosure(solution.loss, solution.loss),
         lower_bound=Enclosure(solution.lower_bound, solution.lower_bound),
         gap=solution.gap,
-        reason=mechanism.why(),
+        reason=mechanism.reason(),
         route="symmetry" if cells.is_reduced else "lp",
         make_channel=lambda: proof.channel,
         make_certificate=lambda: proof.certificate,

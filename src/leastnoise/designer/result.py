@@ -65,9 +65,9 @@ class Design:
         """Whether the proof leaves no gap at all."""
         return self.gap == 0
 
-    def release(self, answer: Any, source: Source | None = None) -> Any:
-        """One draw at the true answer, with unpredictable noise only."""
-        return self.mechanism.release(answer, source)
+    def release(self, truth: Any, source: Source | None = None) -> Any:
+        """One draw at the truth, with unpredictable noise only."""
+        return self.mechanism.release(truth, source)
 
     def __repr__(self) -> str:
         """Where, how private, at what loss."""

@@ -54,28 +54,28 @@ class Mechanism(ABC):
 
     @property
     @abstractmethod
-    def privacy(self) -> Event:
+    def event(self) -> Event:
         """What one release costs, in the vocabulary of events."""
 
     @abstractmethod
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
-        """Draw from the law at `answer`; for tests and simulations, with any source and any number of draws."""
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
+        """Draw from the law at `truth`; for tests and simulations, with any source and any number of draws."""
 
-    def release(self, answer: Any, source: Source | None = None) -> Any:
-        """One draw from the law at the true answer, with unpredictable noise only."""
-        return self.draw(answer, source=require_secure(source))
+    def release(self, truth: Any, source: Source | None = None) -> Any:
+        """One draw from the law at the truth, with unpredictable noise only."""
+        return self.draw(truth, source=require_secure(source))
 
     @abstractmethod
     def error(self) -> ErrorEstimate:
         """The error to expect, from public parameters only."""
 
     @abstractmethod
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """The theorem that makes this the right choice, and the lower bound."""
 
     @abstractmethod
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(output | answer), exact where it is rational."""
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """P(output | truth), exact where it is rational."""
 
     @abstractmethod
     def certificate(self) -> Certificate:

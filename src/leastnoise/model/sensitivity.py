@@ -20,7 +20,7 @@ class Sensitivity:
     Args:
         cells: The most cells that a unit takes part in.
         each: The most that it changes one of them, in whole steps.
-        why: Where the two come from.
+        reason: Where the two come from.
         step: What one step is worth in the unit of the answer.
         norm: The norm that the mechanism is calibrated to: "l1" for noise on each number, "l∞" where only the largest
             single change matters (choices, votes, ranks).
@@ -33,7 +33,7 @@ class Sensitivity:
 
     cells: int
     each: int
-    why: str
+    reason: str
     step: Fraction = Fraction(1)
     norm: Norm = "l1"
     monotone: bool = True
@@ -57,7 +57,7 @@ class Sensitivity:
         """The sensitivity in the unit of the answer, and why."""
         amount = self.amount * self.step
         shown = str(amount) if amount.denominator == 1 else f"{float(amount):.6g}"
-        return f"{shown}: {self.why}"
+        return f"{shown}: {self.reason}"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, exact."""
@@ -67,5 +67,5 @@ class Sensitivity:
             "l1": str(self.l1 * self.step),
             "norm": self.norm,
             "amount": str(self.amount * self.step),
-            "why": self.why,
+            "why": self.reason,
         }

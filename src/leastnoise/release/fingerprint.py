@@ -112,7 +112,7 @@ def _described(value: Any, parts: Mapping[str, Any]) -> Json:
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     law = getattr(value, "law", None)
     if isinstance(value, Mechanism) and isinstance(law, Channel):  # a table says all there is to say
-        parts = {"law": law, "event": value.privacy}
+        parts = {"law": law, "event": value.event}
     return {"class": kind, "parts": {name: _describe(part) for name, part in parts.items()}}
 
 

@@ -28,7 +28,7 @@ __all__ = ["release_mechanism"]
 
 def release_mechanism(
     mechanism: Mechanism,
-    answer: Any,
+    truth: Any,
     *,
     ledger: Ledger | None = None,
     dataset: str | None = None,
@@ -40,14 +40,14 @@ def release_mechanism(
     decode: Callable[[Any], Any] | None = None,
     parameters: Mapping[str, Json] | None = None,
 ) -> Release:
-    """One release of a mechanism at the true answer.
+    """One release of a mechanism at the truth.
 
-    Everything that can be wrong with the mechanism is said before anything is spent. An error that the true answer
+    Everything that can be wrong with the mechanism is said before anything is spent. An error that the truth
     causes, in computing it or in drawing, is a failure: it is charged and says nothing.
 
     Args:
         mechanism: What draws, with the source of this process and no other.
-        answer: The true answer, private; or a function of no arguments that computes it, called after the budget was
+        truth: The true answer, private; or a function of no arguments that computes it, called after the budget was
             checked and before it is debited.
         ledger: Where it is charged; without one nothing is recorded and the cost is only reported.
         dataset: Whose budget; needed with a ledger.
@@ -84,14 +84,14 @@ def release_mechanism(
         name = fresh_id() if request_id is None else request_id
         told = _identity(mechanism, parameters)
         request = Request(name, plan.event, dataset, analyst or "anyone", purpose or "any", told)
-    read = answer if callable(answer) else lambda: answer
+    read = truth if callable(truth) else lambda: truth
     write, show = encode or _encode, decode or decode_label
     recorded = release_once(ledger, request, read, lambda truth: write(draw(truth, source=system_source)))
     return Release(TidyTable({"value": (show(recorded),)}), replace(plan, left=left_after(ledger, request)), name)
 
 
 def _plan(mechanism: Mechanism) -> ReleasePlan:
-    reason = mechanism.why()
+    reason = mechanism.reason()
     return ReleasePlan(
         question=f"answer of the {mechanism.name}",
         mechanism=mechanism,
@@ -100,7 +100,7 @@ def _plan(mechanism: Mechanism) -> ReleasePlan:
         error=mechanism.error(),
         lower_bound=reason.lower_bound,
         half_error=None,
-        event=mechanism.privacy,
+        event=mechanism.event,
     )
 
 

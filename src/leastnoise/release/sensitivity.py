@@ -55,7 +55,7 @@ def sensitivity_of(
     return Sensitivity(
         cells=cells,
         each=rows * max(abs(low), abs(high)),
-        why=_reason(contribution, measure, tables, cells, (low * step, high * step)),
+        reason=_reason(contribution, measure, tables, cells, (low * step, high * step)),
         step=step,
         norm=norm,
         monotone=low >= 0 or high <= 0,

@@ -52,8 +52,8 @@ def test_clamped_noise_is_that_of_the_whole_numbers_with_the_tail_at_zero():
     assert mechanism.draw(0) >= 0
     assert mechanism.draw(-5) >= 0
     assert check(mechanism.certificate())
-    assert mechanism.why().lower_bound.lower == mechanism.error().expected.lower
-    assert mechanism.privacy.epsilon == ln(2)
+    assert mechanism.reason().lower_bound.lower == mechanism.error().expected.lower
+    assert mechanism.event.epsilon == ln(2)
 
 
 def test_a_wrong_answer_is_refused_without_being_shown():

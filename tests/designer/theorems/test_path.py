@@ -218,7 +218,7 @@ def test_the_mechanism_says_what_the_channel_says():
     other = np.cumsum([float(p) for p in channel.row(2)])
     assert not fits(drawn, lambda y: other[y], 0, 3)
     assert mechanism.draw(3, source=SeededSource(5)) in range(5)
-    assert mechanism.why().lower_bound == found.loss
+    assert mechanism.reason().lower_bound == found.loss
     assert mechanism.error().expected.lower > found.loss.lower  # the worst node, not the mean
 
 

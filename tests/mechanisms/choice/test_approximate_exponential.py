@@ -50,7 +50,7 @@ def test_epsilon_sets_the_factor_on_the_private_side():
     assert ApproximateExponential("ln(3)", 2, "1/2", largest_score=1, monotone=True).factor == 4
     irrational = ApproximateExponential(1, 2, largest_score=1)
     assert 2 * ln(1 + irrational.factor) < 1 < 2 * ln(1 + irrational.factor + Fraction(1, 10**30))
-    assert irrational.privacy == BoundedRange(1)
+    assert irrational.event == BoundedRange(1)
 
 
 @given(st.lists(st.fractions(-2, 12, max_denominator=5), min_size=1, max_size=6))

@@ -116,12 +116,12 @@ def test_without_a_bound_there_is_no_price(highest):
 
 def test_the_error_that_none_can_avoid_grows_with_the_bound():
     """So without a bound on valuations no private price has a bounded error."""
-    bounds = [BestPrice(1, top, 10).why().lower_bound for top in (1, 1000)]
+    bounds = [BestPrice(1, top, 10).reason().lower_bound for top in (1, 1000)]
     errors = [BestPrice(1, top, 10).error().expected for top in (1, 1000)]
     for small, large in (bounds, errors):
         assert abs(float(large) / float(small) - 1000) < 1e-9
     assert 0 < bounds[0].lower < errors[0].lower
-    assert BestPrice(1, 10, [3]).why().lower_bound.upper == 0
+    assert BestPrice(1, 10, [3]).reason().lower_bound.upper == 0
 
 
 def test_the_lower_bound_holds_for_the_mechanism_itself():
@@ -131,7 +131,7 @@ def test_the_lower_bound_holds_for_the_mechanism_itself():
         revenues = shop.revenues(valuations)
         chances = [shop.pmf(price, valuations).upper for price in shop.prices]
         regrets.append(sum(p * (max(revenues) - r) for p, r in zip(chances, revenues, strict=True)))
-    assert max(regrets) >= shop.why().lower_bound.lower > 0
+    assert max(regrets) >= shop.reason().lower_bound.lower > 0
 
 
 def test_the_best_price_is_found_and_never_shown_in_an_error():

@@ -20,7 +20,7 @@ def test_the_known_matrix():
     """ε = ln 3: Warner's coin for two labels, one half for four."""
     assert RandomizedResponse("ln(3)", 2).channel(range(2), range(2)).row(0) == (Fraction(3, 4), Fraction(1, 4))
     assert RandomizedResponse("ln(3)", 4).pmf(2, 2) == Enclosure(Fraction(1, 2), Fraction(1, 2))
-    assert RandomizedResponse("ln(3)", 4).privacy == events.RandomizedResponse("ln(3)", 4)
+    assert RandomizedResponse("ln(3)", 4).event == events.RandomizedResponse("ln(3)", 4)
 
 
 @given(st.data(), st.integers(2, 4), st.sampled_from([2, 3]))
@@ -34,7 +34,7 @@ def test_no_private_channel_is_right_more_often(data, count, odds):
     closest = max(mixed[x][y] / mixed[other][y] for x, other, y in product(range(count), repeat=3) if mixed[other][y])
     assert closest <= odds
     wrong = 1 - sum(mixed[x][x] for x in range(count)) / count
-    best = RandomizedResponse(f"ln({odds})", count).why().lower_bound.lower
+    best = RandomizedResponse(f"ln({odds})", count).reason().lower_bound.lower
     assert wrong >= best
     assert wrong > best or mixed == [
         [best / (count - 1) if x != y else 1 - best for y in range(count)] for x in range(count)

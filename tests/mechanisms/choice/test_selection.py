@@ -83,7 +83,7 @@ def test_no_scores_are_worse_than_the_estimate(make, answer, epsilon, monotone):
     assert mechanism.error_at(answer).lower <= estimate.expected.upper
     for level in (Fraction(1, 2), Fraction(19, 20)):
         assert tail(mechanism, answer, mechanism.quantile(level), strictly=True).lower <= 1 - level
-    assert mechanism.why().lower_bound.lower <= estimate.expected.upper
+    assert mechanism.reason().lower_bound.lower <= estimate.expected.upper
 
 
 @pytest.mark.parametrize("count", [2, 3, 50])
@@ -105,7 +105,7 @@ def test_the_error_of_permute_and_flip_lies_between_half_of_the_exponential_mech
     for count in (2, 10, 1000, 10**6):
         flip, exponential = (float(make(1, count).error().expected) for make in (PermuteAndFlip, Exponential))
         assert exponential / 2 < flip < exponential
-        assert float(PermuteAndFlip(1, count).why().lower_bound) < flip
+        assert float(PermuteAndFlip(1, count).reason().lower_bound) < flip
         assert PermuteAndFlip(1, count).quantile() < Exponential(1, count).quantile()
     assert (
         PermuteAndFlip(1, 1).error().expected
@@ -128,8 +128,8 @@ def test_monotone_scores_cost_half():
 
 
 def test_events_say_what_composition_may_use():
-    assert PermuteAndFlip(1, 3).privacy == Pure(1)
-    assert Exponential(1, 3).privacy == BoundedRange(1)
+    assert PermuteAndFlip(1, 3).event == Pure(1)
+    assert Exponential(1, 3).event == BoundedRange(1)
 
 
 @pytest.mark.parametrize("make", [Exponential, PermuteAndFlip])
@@ -256,7 +256,7 @@ def test_an_error_shows_no_score():
 def test_the_lower_bound_is_half_of_the_exponential_mechanisms_error_in_the_limit(count, epsilon):
     for monotone in (False, True):
         mechanism = Exponential(epsilon, count, monotone=monotone)
-        ratio = float(mechanism.error().expected) / float(mechanism.why().lower_bound)
+        ratio = float(mechanism.error().expected) / float(mechanism.reason().lower_bound)
         assert ratio > 1
         if epsilon == "1/100":  # steps so small that d may be any number
             assert abs(ratio - 2) < 0.02

@@ -75,8 +75,8 @@ def test_what_is_no_list_has_no_chance():
 
 
 def test_events_are_those_of_the_turns():
-    assert PeelingTopK(1, 5, 2).privacy == Composed((Pure("1/2"),) * 2)
-    assert OneShotTopK(1, 5, 2).privacy == Composed((BoundedRange("1/2"),) * 2)
+    assert PeelingTopK(1, 5, 2).event == Composed((Pure("1/2"),) * 2)
+    assert OneShotTopK(1, 5, 2).event == Composed((BoundedRange("1/2"),) * 2)
 
 
 @pytest.mark.parametrize("make", [PeelingTopK, OneShotTopK])

@@ -55,7 +55,7 @@ def test_a_unit_in_so_many_cells_costs_as_much_as_is_charged_and_no_less(touched
         return x < y and min(steps) >= 0 and sum(step > 0 for step in steps) <= touched
 
     graph = from_edges([(x, y) for x in nodes for y in nodes if differ_by_one_unit(x, y)], nodes)
-    charged = cost_of(mechanism.privacy).epsilon
+    charged = cost_of(mechanism.event).epsilon
     assert charged == share * touched
     assert check(channel, graph, charged)
     assert not check(channel, graph, charged - Fraction(1, 1000))
@@ -88,7 +88,7 @@ def test_with_many_groups_and_some_delta_gaussian_noise_wins():
 
 def test_groups_in_excess_of_the_cells_do_not_count():
     one = CellsProblem(Fraction(1), Fraction(0), 1, Sensitivity(5, 1, ""))
-    assert plan_for(one).best.privacy.epsilon == 1
+    assert plan_for(one).best.event.epsilon == 1
     assert plan_for(one).best.blocks[0].noise == Geometric(1)
 
 

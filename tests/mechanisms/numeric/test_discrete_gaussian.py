@@ -49,7 +49,7 @@ def test_the_noise_is_enough_and_hardly_more(epsilon, delta, sensitivity):
     assert mechanism.delta_at(epsilon, bits).upper <= Fraction(delta)
     smaller = DiscreteGaussian(mechanism.sigma_squared * (1 - Fraction(1, 2**14)), sensitivity)
     assert smaller.delta_at(epsilon, bits).lower > Fraction(delta)
-    assert mechanism.privacy == Approximate(epsilon, delta)
+    assert mechanism.event == Approximate(epsilon, delta)
     assert mechanism.rho == sensitivity**2 / (2 * mechanism.sigma_squared)
 
 
@@ -82,7 +82,7 @@ def test_wide_noise_agrees_with_the_continuous_formula():
 def test_rho_and_its_event():
     mechanism = DiscreteGaussian.for_rho("1/200", sensitivity=3)
     assert mechanism.sigma_squared == 900
-    assert mechanism.privacy == GaussianNoise("1/200", steps=3)
+    assert mechanism.event == GaussianNoise("1/200", steps=3)
 
 
 def test_pure_concentration_is_kept():

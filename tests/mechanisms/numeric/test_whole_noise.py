@@ -103,9 +103,9 @@ def test_truncated_errors_are_sums_over_the_law(span, epsilon, sensitivity, loss
 def test_the_lower_bound_is_what_the_best_mechanism_for_the_uniform_prior_loses():
     for epsilon, span in (("ln(2)", 1), ("ln(2)", 6), (1, 30), ("1/100", 10**6)):
         mechanism = TruncatedGeometric(epsilon, 0, span)
-        bound, worst = mechanism.why().lower_bound.upper, mechanism.error().expected.upper
+        bound, worst = mechanism.reason().lower_bound.upper, mechanism.error().expected.upper
         assert worst / 2 < bound <= worst
-    assert TruncatedGeometric("ln(3)", 0, 1).why().lower_bound.lower == Fraction(1, 4)
+    assert TruncatedGeometric("ln(3)", 0, 1).reason().lower_bound.lower == Fraction(1, 4)
 
 
 def test_answers_outside_the_bounds_count_as_the_nearer_one():

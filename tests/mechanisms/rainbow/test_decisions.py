@@ -149,9 +149,9 @@ def test_no_boundary_is_right_more_often():
         Decision.plurality("ln(3)", "1/10", options=["a", "b", "c"], replace=True),
     ):
         assert decision.everyone_touches
-        assert decision.why().lower_bound == decision.error().expected
+        assert decision.reason().lower_bound == decision.error().expected
     loose = Decision.plurality("ln(3)", options=["a", "b", "c"])
-    assert loose.why().lower_bound.upper < loose.error().expected.lower
+    assert loose.reason().lower_bound.upper < loose.error().expected.lower
 
 
 def test_the_plan_says_what_the_mechanisms_do():

@@ -96,8 +96,8 @@ def test_it_beats_sum_and_count_apart():
 def test_the_lower_bound_is_below_the_error():
     for records in (1, 10, 1000):
         mechanism = BoundedMean(1, 0, 7, records=records)
-        assert mechanism.why().lower_bound.upper <= mechanism.error().expected.upper
-    assert BoundedMean(1, 0, 7).why().lower_bound is None
+        assert mechanism.reason().lower_bound.upper <= mechanism.error().expected.upper
+    assert BoundedMean(1, 0, 7).reason().lower_bound is None
 
 
 def test_a_supposed_number_must_be_one():

@@ -58,14 +58,14 @@ def test_rank_errors_stand_between_the_packing_bound_and_the_promise(level, reco
     assert ours <= float(mechanism.error().expected) + 1e-12
     if exchange:  # all databases are in the program, so its optimum is one of all mechanisms
         best = least_worst_loss(graph, losses, epsilon)
-        assert float(mechanism.why().lower_bound) <= best + 1e-7
+        assert float(mechanism.reason().lower_bound) <= best + 1e-7
         assert best <= ours + 1e-7
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 1.0])
 def test_more_records_only_raise_the_optimum_towards_the_bound_for_a_private_number(epsilon):
     """With one record more or less the packing bound may use databases of any size."""
-    bound = float(Quantile(str(epsilon), range(3)).why().lower_bound)
+    bound = float(Quantile(str(epsilon), range(3)).reason().lower_bound)
     found = []
     for records in (2, 4, 6):
         graph, databases = growing(records, range(3))

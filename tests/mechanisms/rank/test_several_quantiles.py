@@ -45,11 +45,11 @@ def test_the_levels_between_split_points_are_shares():
 
 def test_what_is_paid_for():
     separate = SeveralQuantiles(1, ["1/4", "1/2", "3/4"], 0, 1, method="separate", records=9)
-    assert separate.privacy == Composed((BoundedRange("1/3"),) * 3)
+    assert separate.event == Composed((BoundedRange("1/3"),) * 3)
     recursive = SeveralQuantiles(1, ["1/4", "1/2", "3/4"], 0, 1, method="recursive")
-    assert recursive.privacy == Composed((BoundedRange("1/2"),) * 2)
+    assert recursive.event == Composed((BoundedRange("1/2"),) * 2)
     exchanged = SeveralQuantiles(1, ["1/4", "1/2", "3/4"], 0, 1, method="recursive", records=9)
-    assert exchanged.privacy == Grouped(Composed((BoundedRange("1/4"),) * 2), 2)
+    assert exchanged.event == Grouped(Composed((BoundedRange("1/4"),) * 2), 2)
     assert exchanged.splitting.rate == Fraction(1, 8)
 
 

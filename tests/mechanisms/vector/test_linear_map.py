@@ -118,7 +118,7 @@ def test_the_packing_bound_is_its_formula(dimension, epsilon):
 @pytest.mark.parametrize("body", [CrossPolytope, CountingBody])
 def test_the_lattice_bound_is_below_the_error_and_near_the_continuous_one(dimension, epsilon, body):
     mechanism = KNorm(epsilon, body(dimension))
-    bound, expected = mechanism.why().lower_bound, mechanism.error().expected
+    bound, expected = mechanism.reason().lower_bound, mechanism.error().expected
     assert 0 < bound.lower <= bound.upper < expected.lower
     if epsilon == "1/100":
         continuous = packing_bound(dimension, mechanism.body.volume.lower, mechanism.epsilon, "l1")
@@ -145,7 +145,7 @@ def test_no_mechanism_for_a_count_beats_the_bound():
     best = linprog(
         np.abs(places), A_ub=np.array(rows), b_ub=np.zeros(len(rows)), A_eq=np.ones((1, len(places))), b_eq=[1]
     ).fun
-    bound = float(KNorm(1, CrossPolytope(1)).why().lower_bound)
+    bound = float(KNorm(1, CrossPolytope(1)).reason().lower_bound)
     assert bound <= best + 1e-9
     assert best == pytest.approx(float(KNorm(1, CrossPolytope(1)).error().expected), rel=1e-4)
 

@@ -29,9 +29,9 @@ def test_no_mechanism_beats_what_any_of_them_prints():
         matrix, epsilon = random_matrix(generator), generator.choice(EPSILONS)
         plan = for_linear_map(matrix, epsilon)
         columns = distinct_columns(matrix)
-        cells = MappedNoise(tuple(zip(*columns, strict=True)), Geometric(epsilon), Geometric(epsilon).privacy)
+        cells = MappedNoise(tuple(zip(*columns, strict=True)), Geometric(epsilon), Geometric(epsilon).event)
         errors = [option.expected.upper for option in plan.options] + [cells.error().expected.upper]
-        bounds = [option.mechanism.why().lower_bound for option in plan.options]
+        bounds = [option.mechanism.reason().lower_bound for option in plan.options]
         assert all(bound is None or bound.lower <= min(errors) for bound in bounds), (matrix, epsilon)
         seen += sum(bound is not None for bound in bounds)
     assert seen > 50
@@ -42,7 +42,7 @@ def test_two_answers_to_one_question_have_no_bound_of_two_questions(epsilon):
     """[[1], [1]] at ln 3 has error 1.5; 10/3 was printed beside it."""
     plan = for_linear_map([[1], [1]], epsilon)
     for option in plan.options:
-        assert option.mechanism.why().lower_bound.lower <= plan.options[0].expected.upper
+        assert option.mechanism.reason().lower_bound.lower <= plan.options[0].expected.upper
 
 
 def test_a_body_of_counting_queries_has_its_bound_only_if_every_corner_is_a_column():
@@ -51,8 +51,8 @@ def test_a_body_of_counting_queries_has_its_bound_only_if_every_corner_is_a_colu
     matrix = [[generator.randint(0, 1) for _ in range(8)] for _ in range(40)]
     plan = for_linear_map(matrix, 1)
     counting = next(o.mechanism for o in plan.options if isinstance(getattr(o.mechanism, "body", None), CountingBody))
-    assert counting.why().lower_bound.lower <= plan.options[0].expected.upper
-    assert KNorm(1, CountingBody(40)).why().lower_bound.lower > plan.options[0].expected.upper
+    assert counting.reason().lower_bound.lower <= plan.options[0].expected.upper
+    assert KNorm(1, CountingBody(40)).reason().lower_bound.lower > plan.options[0].expected.upper
 
 
 def shortest_sums(columns, reach):
@@ -108,10 +108,10 @@ def test_a_hull_whose_simplices_are_too_large_counts_only_what_its_corners_reach
 
 
 def test_without_known_changes_every_change_within_the_sensitivity_counts():
-    assert VectorLaplace("ln(3)", 2).why().lower_bound.lower == Fraction(3, 2)
+    assert VectorLaplace("ln(3)", 2).reason().lower_bound.lower == Fraction(3, 2)
     one = VectorLaplace.for_linear_map([[2, 0], [0, 1]], "ln(3)")
     assert one.sensitivity == 2
-    assert one.why().lower_bound.lower < VectorLaplace("ln(3)", 2, 2).why().lower_bound.lower
+    assert one.reason().lower_bound.lower < VectorLaplace("ln(3)", 2, 2).reason().lower_bound.lower
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 from leastnoise.exact import SeededSource, negative_binomial
 from leastnoise.exact.arrays import largest_size, whole_array, wide_enough
 from leastnoise.mechanisms.numeric import Geometric, Staircase, TruncatedGeometric, VectorLaplace
-from leastnoise.mechanisms.numeric.answers import add_noise, whole_vector
 from leastnoise.mechanisms.numeric.lattice import Lattice
+from leastnoise.mechanisms.numeric.truths import add_noise, whole_vector
 from leastnoise.mechanisms.vector import Ball, CountingBody, CrossPolytope, Cube, KNorm, Polytope, envelope, polytope
 from leastnoise.mechanisms.vector.envelope import Envelope
 

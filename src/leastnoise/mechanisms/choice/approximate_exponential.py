@@ -28,8 +28,8 @@ from leastnoise.exact.parameters import NumberLike, read_rational
 from leastnoise.exact.samplers.scores import Numbers, Scores
 from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.choice.answers import Candidates
 from leastnoise.mechanisms.choice.selection import LEVEL, Selection
+from leastnoise.mechanisms.choice.truths import Candidates
 from leastnoise.model.events import BoundedRange
 from leastnoise.model.mechanism import Reason
 
@@ -41,7 +41,7 @@ _LARGEST_EPSILON = 1000
 
 @dataclass(frozen=True, init=False)
 class ApproximateExponential(Selection):
-    """A candidate with probability ∝ 1 + a·score; the answer is one score per candidate, in their order.
+    """A candidate with probability ∝ 1 + a·score; the truth is one score per candidate, in their order.
 
     A score outside 0..largest_score counts as the nearer end: that never raises the sensitivity.
 
@@ -84,13 +84,13 @@ class ApproximateExponential(Selection):
         return (exp_below(self.epsilon / (1 if self.monotone else 2), 128) - 1) / self.sensitivity
 
     @property
-    def privacy(self) -> BoundedRange:
+    def event(self) -> BoundedRange:
         """epsilon, with log-probability ratios in an interval of that length."""
         return BoundedRange(self.epsilon)
 
-    def scores_of(self, answer: Any) -> Numbers:
+    def scores_of(self, truth: Any) -> Numbers:
         """The scores of the candidates, which must be rational."""
-        scores = super().scores_of(answer)
+        scores = super().scores_of(truth)
         if not isinstance(scores, np.ndarray) and any(isinstance(score, LogSum) for score in scores):
             raise BadParameter("the scores must be rational numbers", fix="pass no logarithms")
         return scores
@@ -157,7 +157,7 @@ class ApproximateExponential(Selection):
             self.epsilon, count, self.sensitivity, largest_score=self.largest_score, monotone=self.monotone
         )
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """Easy to draw from, and little else: the exponential mechanism's error does not grow with the scores."""
         return Reason(
             "log-probability ratios of neighbours lie in an interval of length epsilon; it is drawn by looking at few "

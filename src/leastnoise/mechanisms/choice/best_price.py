@@ -28,8 +28,8 @@ from leastnoise.errors import BadParameter, LeastNoiseError, UnboundedData
 from leastnoise.exact.enclosures import Enclosure, exp_enclosure
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
 from leastnoise.exact.samplers.scores import Numbers
-from leastnoise.mechanisms.choice.answers import read_candidates
 from leastnoise.mechanisms.choice.permute_and_flip import PermuteAndFlip
+from leastnoise.mechanisms.choice.truths import read_candidates
 from leastnoise.model.mechanism import Reason
 
 __all__ = ["BestPrice"]
@@ -40,7 +40,7 @@ _MOST_PRICES = 1 << 20
 
 @dataclass(frozen=True, init=False)
 class BestPrice(PermuteAndFlip):
-    """The price that earns nearly most, by permute-and-flip; the answer is a list of buyers' valuations.
+    """The price that earns nearly most, by permute-and-flip; the truth is a list of buyers' valuations.
 
     A valuation above the highest counts as the highest, a missing one (NaN) as a buyer of nothing.
 
@@ -108,14 +108,14 @@ class BestPrice(PermuteAndFlip):
         buyers = dict(zip(ascending, reached[::-1].cumsum()[::-1][1:].tolist(), strict=True))
         return [price * buyers[price] for price in self.prices]
 
-    def scores_of(self, answer: Any) -> Numbers:
+    def scores_of(self, truth: Any) -> Numbers:
         """The revenues, as an array of integers where the prices are whole."""
-        revenues = self.revenues(answer)
+        revenues = self.revenues(truth)
         if all(price.denominator == 1 for price in self.prices) and max(revenues) < _MOST:
             return np.array([int(revenue) for revenue in revenues], dtype=np.int64)
         return revenues
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """Permute-and-flip, with what no private price can beat: it is proportional to the highest price.
 
         One buyer at the highest price h, or at a lower one p. With a the chance of a price above p for the first, the
@@ -126,7 +126,7 @@ class BestPrice(PermuteAndFlip):
         for price in ascending[:-1]:
             low, high = ((top - price) * price / ((top - price) * f + price) for f in (factor.upper, factor.lower))
             bounds.append(Enclosure(low, high))
-        return dataclasses.replace(super().why(), lower_bound=max(bounds, key=lambda bound: bound.lower))
+        return dataclasses.replace(super().reason(), lower_bound=max(bounds, key=lambda bound: bound.lower))
 
 
 def _read_prices(prices: Sequence[NumberLike] | NumberLike, highest: Fraction) -> tuple[Fraction, ...]:

@@ -26,9 +26,9 @@ from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.samplers.chances import at_chances
 from leastnoise.exact.samplers.scores import Numbers, Scores
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.choice.answers import Candidates
 from leastnoise.mechanisms.choice.regret import exponential_quantile, exponential_regret, utility_gap
 from leastnoise.mechanisms.choice.selection import LEVEL, RatedSelection
+from leastnoise.mechanisms.choice.truths import Candidates
 from leastnoise.model.events import BoundedRange
 from leastnoise.model.mechanism import Reason
 
@@ -37,7 +37,7 @@ __all__ = ["Exponential"]
 
 @dataclass(frozen=True, init=False)
 class Exponential(RatedSelection):
-    """The candidate with nearly the best score; the answer is one score per candidate, in their order.
+    """The candidate with nearly the best score; the truth is one score per candidate, in their order.
 
     Args:
         epsilon: The privacy of one release.
@@ -73,7 +73,7 @@ class Exponential(RatedSelection):
         object.__setattr__(self, "base", None if base is None else _read_base(base, len(self.candidates)))
 
     @property
-    def privacy(self) -> BoundedRange:
+    def event(self) -> BoundedRange:
         """epsilon, with log-probability ratios in an interval of that length."""
         return BoundedRange(self.epsilon)
 
@@ -123,7 +123,7 @@ class Exponential(RatedSelection):
         base = None if self.base is None else sorted(self.base)[-count:]
         return Exponential(self.epsilon, count, self.sensitivity, monotone=self.monotone, base=base)
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """The most concentrated law of bounded range; permute-and-flip has the smaller error for a single release."""
         return Reason(
             "log-probability ratios of neighbours lie in an interval of length epsilon, so that it composes as "

@@ -17,15 +17,15 @@ import numpy as np
 from leastnoise.errors import BadParameter
 from leastnoise.exact.parameters import NumberLike
 from leastnoise.exact.samplers.scores import Numbers
-from leastnoise.mechanisms.choice.answers import Candidates, read_candidates
 from leastnoise.mechanisms.choice.permute_and_flip import PermuteAndFlip
+from leastnoise.mechanisms.choice.truths import Candidates, read_candidates
 
 __all__ = ["MostCommon"]
 
 
 @dataclass(frozen=True, init=False)
 class MostCommon(PermuteAndFlip):
-    """The most common option, by permute-and-flip; the answer is a count for each option, in their order or by name.
+    """The most common option, by permute-and-flip; the truth is a count for each option, in their order or by name.
 
     Args:
         epsilon: The privacy of one release.
@@ -51,10 +51,10 @@ class MostCommon(PermuteAndFlip):
         counts = Counter(records)
         return [counts[option] for option in self.candidates]
 
-    def scores_of(self, answer: Any) -> Numbers:
+    def scores_of(self, truth: Any) -> Numbers:
         """The counts; names that are no option do not count, options that are not named count zero."""
-        named = isinstance(answer, Mapping)
-        scores = super().scores_of([answer.get(option, 0) for option in self.candidates] if named else answer)
+        named = isinstance(truth, Mapping)
+        scores = super().scores_of([truth.get(option, 0) for option in self.candidates] if named else truth)
         if not (scores.dtype.kind in "iu" if isinstance(scores, np.ndarray) else all(map(_is_whole, scores))):
             raise BadParameter("the counts must be whole numbers", fix="count people, each once")
         return scores

@@ -25,9 +25,9 @@ from leastnoise.exact.parameters import NumberLike, read_rate, read_rational
 from leastnoise.exact.samplers.permute_and_flip import PermuteAndFlipLaw
 from leastnoise.exact.samplers.scores import Numbers, Scores
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.choice.answers import Candidates
 from leastnoise.mechanisms.choice.regret import permute_and_flip_quantile, permute_and_flip_regret
 from leastnoise.mechanisms.choice.selection import LEVEL, RatedSelection
+from leastnoise.mechanisms.choice.truths import Candidates
 from leastnoise.model.events import Pure
 from leastnoise.model.mechanism import Reason
 
@@ -36,7 +36,7 @@ __all__ = ["PermuteAndFlip"]
 
 @dataclass(frozen=True, init=False)
 class PermuteAndFlip(RatedSelection):
-    """The candidate with nearly the best score; the answer is one score per candidate, in their order.
+    """The candidate with nearly the best score; the truth is one score per candidate, in their order.
 
     Args:
         epsilon: The privacy of one release.
@@ -64,7 +64,7 @@ class PermuteAndFlip(RatedSelection):
         read_rate(self.rate, "epsilon/sensitivity", reach=500)
 
     @property
-    def privacy(self) -> Pure:
+    def event(self) -> Pure:
         """epsilon, and no better composition than that."""
         return Pure(self.epsilon)
 
@@ -94,7 +94,7 @@ class PermuteAndFlip(RatedSelection):
         """The same with candidates 0..count − 1."""
         return PermuteAndFlip(self.epsilon, count, self.sensitivity, monotone=self.monotone)
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """Never worse than the exponential mechanism; within a factor of about two of what is possible."""
         return Reason(
             "for every list of scores the gap to the best is stochastically at most that of the exponential mechanism",

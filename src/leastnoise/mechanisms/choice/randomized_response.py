@@ -22,7 +22,7 @@ from leastnoise.exact.numbers import Exact, ball_of, exact_exp
 from leastnoise.exact.parameters import NumberLike, read_rate
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.sources import Source, require_secure
-from leastnoise.mechanisms.choice.answers import Candidates, name_places, place_of, read_candidates
+from leastnoise.mechanisms.choice.truths import Candidates, name_places, place_of, read_candidates
 from leastnoise.model import events
 from leastnoise.model.certificate import Certificate, TheoremCertificate
 from leastnoise.model.graphs import complete
@@ -44,7 +44,7 @@ class RandomizedResponse(Mechanism):
         options: All labels that an answer can be, public; or how many.
 
     >>> vote = RandomizedResponse("ln(3)", ["yes", "no"])
-    >>> vote.pmf("yes", "yes"), vote.error().expected, vote.why().lower_bound
+    >>> vote.pmf("yes", "yes"), vote.error().expected, vote.reason().lower_bound
     (Enclosure(3/4), Enclosure(1/4), Enclosure(1/4))
     >>> len(vote.draw_each(["yes", "no", "no"]))
     3
@@ -61,13 +61,13 @@ class RandomizedResponse(Mechanism):
             raise BadParameter("options must be at least two", given=len(self.options), fix="one label tells nothing")
 
     @property
-    def privacy(self) -> events.RandomizedResponse:
+    def event(self) -> events.RandomizedResponse:
         """epsilon, with the whole law known."""
         return events.RandomizedResponse(self.epsilon, len(self.options))
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """The true label, moved on by a number of places that is zero with odds e^epsilon against each other."""
-        place = self._place(answer)
+        place = self._place(truth)
         if size is None:
             return self.options[(place + self._moves(None, source)) % len(self.options)]
         return name_places((place + self._moves(size, source)) % len(self.options), self.options)
@@ -81,9 +81,9 @@ class RandomizedResponse(Mechanism):
         """One response for each of many people's labels, with unpredictable noise only; each person spends epsilon."""
         return self.draw_each(answers, require_secure(source))
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(output | answer)."""
-        told = place_of(output, self.options) == self._place(answer)
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """P(output | truth)."""
+        told = place_of(output, self.options) == self._place(truth)
         return self._at_odds(lambda odds: (odds if told else 1) / (odds + len(self.options) - 1), bits)
 
     def error(self) -> ErrorEstimate:
@@ -106,7 +106,7 @@ class RandomizedResponse(Mechanism):
         total, spread = sum(counts), odds + len(self.options) - 1
         return [(count * spread - total) / (odds - 1) for count in counts]
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """Optimal: each P(y | x) ≥ e^-epsilon·P(y | y), so on average P(y | y) ≤ 1/(1 + (k − 1)·e^-epsilon)."""
         return Reason(
             "no private channel on the complete graph is right more often, on average over the labels or at its worst",
@@ -134,13 +134,13 @@ class RandomizedResponse(Mechanism):
         exponents[0] = 1
         return categorical_exp(exponents, None, size, source, rate=self.epsilon)
 
-    def _place(self, answer: Any) -> int:
+    def _place(self, truth: Any) -> int:
         """The place of a private label; an error does not show it."""
         try:
-            return place_of(answer, self.options)
+            return place_of(truth, self.options)
         except (UnknownLabel, TypeError):
             pass
-        raise BadParameter("the answer must be one of the options", fix="map other labels to an option before asking")
+        raise BadParameter("the truth must be one of the options", fix="map other labels to an option before asking")
 
     def _wrong(self) -> Enclosure:
         others = len(self.options) - 1

@@ -26,8 +26,8 @@ from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, re
 from leastnoise.exact.samplers.scores import Numbers, Scores
 from leastnoise.exact.samplers.shaping import in_shape
 from leastnoise.exact.sources import Source, system_source
-from leastnoise.mechanisms.choice.answers import Candidates, name_places, place_of, read_candidates, read_scores
 from leastnoise.mechanisms.choice.regret import least_regret, utility_gap
+from leastnoise.mechanisms.choice.truths import Candidates, name_places, place_of, read_candidates, read_scores
 from leastnoise.model.certificate import Certificate, PrivacyCertificate
 from leastnoise.model.graphs import from_edges
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism
@@ -90,32 +90,32 @@ class Selection(Mechanism):
         object.__setattr__(self, "sensitivity", read_rational(sensitivity, "sensitivity", above=0))
         object.__setattr__(self, "monotone", monotone)
 
-    def scores_of(self, answer: Any) -> Numbers:
+    def scores_of(self, truth: Any) -> Numbers:
         """The scores of the candidates, from the private answer."""
-        return read_scores(answer, len(self.candidates))
+        return read_scores(truth, len(self.candidates))
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """Choose a candidate by the scores; an array of independent choices if `size` is given."""
-        scores = self.scores_of(answer)
+        scores = self.scores_of(truth)
         if size is None:
             return self.candidates[int(self.choose(scores, 1, source or system_source)[0])]
         return name_places(in_shape(partial(self.choose, scores), size, source), self.candidates)
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """P(output | scores)."""
-        return self.chance(place_of(output, self.candidates), self.scores_of(answer), bits)
+        return self.chance(place_of(output, self.candidates), self.scores_of(truth), bits)
 
     def error(self) -> ErrorEstimate:
         """How far below the best score the choice is: the largest expectation over all scores, and a 95 % quantile."""
         return ErrorEstimate(LOSS, self.worst_gap(), {LEVEL: self.quantile()}, attained=False)
 
-    def error_at(self, answer: Any, bits: int = 64) -> Enclosure:
+    def error_at(self, truth: Any, bits: int = 64) -> Enclosure:
         """E[best score − score of the choice] at these scores: private, for simulations only."""
-        return self.expected_gap(self.scores_of(answer), bits)
+        return self.expected_gap(self.scores_of(truth), bits)
 
-    def expected_score(self, answer: Any, bits: int = 64) -> Enclosure:
+    def expected_score(self, truth: Any, bits: int = 64) -> Enclosure:
         """E[score of the choice] at these scores: private, for simulations only."""
-        scores = self.scores_of(answer)
+        scores = self.scores_of(truth)
         best, gap = self.best_of(scores), self.expected_gap(scores, bits)
         high = Enclosure(best, best) if not isinstance(best, LogSum) else enclose(lambda: ball_of(best), bits)
         return Enclosure(high.lower - gap.upper, high.upper - gap.lower)

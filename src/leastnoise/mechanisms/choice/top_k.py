@@ -28,10 +28,10 @@ from leastnoise.exact.numbers import Exact, ball_of
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
 from leastnoise.exact.samplers.scores import Numbers, Scores
 from leastnoise.exact.sources import Source, system_source
-from leastnoise.mechanisms.choice.answers import Candidates, name_places, place_of, read_candidates, read_scores
 from leastnoise.mechanisms.choice.exponential import Exponential
 from leastnoise.mechanisms.choice.permute_and_flip import PermuteAndFlip
 from leastnoise.mechanisms.choice.selection import LEVEL, RatedSelection
+from leastnoise.mechanisms.choice.truths import Candidates, name_places, place_of, read_candidates, read_scores
 from leastnoise.model.certificate import Certificate, PrivacyCertificate
 from leastnoise.model.events import Composed
 from leastnoise.model.graphs import from_edges
@@ -46,7 +46,7 @@ _SHOWN = 3  # candidates in a certificate
 
 @dataclass(frozen=True, init=False)
 class TopK(Mechanism):
-    """What both have in common: the law of k choices in turn, and its error. The answer is one score per candidate.
+    """What both have in common: the law of k choices in turn, and its error. The truth is one score per candidate.
 
     Args:
         epsilon: The privacy of the whole list.
@@ -90,22 +90,22 @@ class TopK(Mechanism):
         return self.turn.epsilon * self.k
 
     @property
-    def privacy(self) -> Composed:
+    def event(self) -> Composed:
         """K events, one for each turn."""
-        return Composed((self.turn.privacy,) * self.k)
+        return Composed((self.turn.event,) * self.k)
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """A tuple of k candidates, the best first; an array with k columns more if `size` is given."""
-        scores, bits = read_scores(answer, len(self.candidates)), source or system_source
+        scores, bits = read_scores(truth, len(self.candidates)), source or system_source
         if size is None:
             return tuple(self.candidates[place] for place in self.pick(scores, bits))
         shape = shape_of(size)
         lists = [self.pick(scores, bits) for _ in range(prod(shape))]
         return name_places(np.array(lists, dtype=np.int64).reshape(*shape, self.k), self.candidates)
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """P(output | scores), output a tuple of k candidates."""
-        scores = read_scores(answer, len(self.candidates))
+        scores = read_scores(truth, len(self.candidates))
         if not isinstance(output, tuple) or len(output) != self.k or len(set(output)) < self.k:
             return Enclosure(Fraction(0), Fraction(0))
         return self._chance([place_of(label, self.candidates) for label in output], scores, bits)
@@ -124,7 +124,7 @@ class TopK(Mechanism):
         quantile = sum((turn.quantile(1 - (1 - LEVEL) / self.k) for turn in turns), Fraction(0))
         return ErrorEstimate("scores below the best", expected, {LEVEL: quantile}, attained=False)
 
-    def error_at(self, answer: Any, bits: int = 64) -> Enclosure:
+    def error_at(self, truth: Any, bits: int = 64) -> Enclosure:
         """E[sum of the k best scores − sum of the chosen] at these scores, over all lists: for simulations.
 
         Raises:
@@ -133,7 +133,7 @@ class TopK(Mechanism):
         count = len(self.candidates)
         if perm(count, self.k) > _MOST_LISTS:
             raise TooLarge("there are too many lists to sum over", given=perm(count, self.k), fix="use `error`")
-        scores = read_scores(answer, count)
+        scores = read_scores(truth, count)
         values = [Scores(scores, "scores").exact(place) for place in range(count)]
         best = _sum(sorted(values, reverse=True)[: self.k])
         low, high = Fraction(0), Fraction(0)
@@ -189,7 +189,7 @@ class PeelingTopK(TopK):
             places.append(_place_before(place, places))
         return places
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """Each turn is never worse than the exponential mechanism with the same epsilon."""
         return Reason(
             "k turns of the best single choice, with the privacy of their composition",
@@ -201,7 +201,7 @@ class OneShotTopK(TopK):
     """The k best candidates after Gumbel noise; made like `TopK`.
 
     >>> lunch = OneShotTopK("2*ln(4)", ["soup", "salad", "bread"], 2, monotone=True)
-    >>> lunch.pmf(("soup", "salad"), [10, 9, 8]), lunch.privacy.events[0].kind
+    >>> lunch.pmf(("soup", "salad"), [10, 9, 8]), lunch.event.events[0].kind
     (Enclosure(64/105), 'bounded range')
     """
 
@@ -217,7 +217,7 @@ class OneShotTopK(TopK):
             places += [_place_before(place, places) for place in fresh]
         return places
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """The bounded range of each turn is worth a factor of four in concentrated accounting."""
         return Reason(
             "k exponential mechanisms in one pass; their composition is epsilon²/(8k)-zCDP",

@@ -16,9 +16,9 @@ from leastnoise.exact.arrays import Size
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.answers import whole_answer
 from leastnoise.mechanisms.numeric.geometric import Geometric
 from leastnoise.mechanisms.numeric.truncated_geometric import TruncatedGeometric
+from leastnoise.mechanisms.numeric.truths import whole_answer
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import LaplaceNoise
 from leastnoise.model.graphs import naturals
@@ -41,31 +41,31 @@ class ClampedGeometric(Mechanism):
     epsilon: Exact
 
     @property
-    def privacy(self) -> LaplaceNoise:
+    def event(self) -> LaplaceNoise:
         """That of one release."""
         return LaplaceNoise(self.epsilon)
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """Draw a natural number; an answer below zero counts as zero."""
-        drawn = self._noise.draw(self._clamped(answer), size, source)
+        drawn = self._noise.draw(self._clamped(truth), size, source)
         return max(0, drawn) if size is None else np.maximum(drawn, 0)
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(output | answer)."""
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """P(output | truth)."""
         if output == 0:
-            return self._noise.cdf(0, self._clamped(answer), bits)
+            return self._noise.cdf(0, self._clamped(truth), bits)
         if output not in naturals():
             return Enclosure(Fraction(0), Fraction(0))
-        return self._noise.pmf(output, self._clamped(answer), bits)
+        return self._noise.pmf(output, self._clamped(truth), bits)
 
     def error(self) -> ErrorEstimate:
         """That of the noise, an upper bound near zero."""
         noise = self._noise.error()
         return ErrorEstimate(noise.loss, noise.expected, noise.quantiles, attained=False)
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """No mechanism does better far from zero."""
-        return self._noise.why()
+        return self._noise.reason()
 
     def certificate(self) -> Certificate:
         """The optimality theorem on a stretch of the path."""
@@ -76,5 +76,5 @@ class ClampedGeometric(Mechanism):
         return Geometric(self.epsilon)
 
     @staticmethod
-    def _clamped(answer: Any) -> int:
-        return max(0, whole_answer(answer))
+    def _clamped(truth: Any) -> int:
+        return max(0, whole_answer(truth))

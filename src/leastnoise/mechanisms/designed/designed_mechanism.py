@@ -49,19 +49,19 @@ class DesignedMechanism(Mechanism):
     prove: Callable[[], Certificate] = field(repr=False)
 
     @property
-    def privacy(self) -> Event:
+    def event(self) -> Event:
         """What one release costs."""
         privacy = self.problem.privacy
         return Pure(privacy.epsilon) if privacy.is_pure else Approximate(privacy.epsilon, privacy.delta)
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
-        """Draw an output for the input `answer`, by its exact probabilities."""
-        drawn = categorical(self.law.rationals().rows[self._place(answer)], size, source)
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
+        """Draw an output for the input `truth`, by its exact probabilities."""
+        drawn = categorical(self.law.rationals().rows[self._place(truth)], size, source)
         return self.law.outputs[int(drawn)] if size is None else self._names[drawn]
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:  # noqa: ARG002 - exact at any precision
-        """P(output | answer), exactly."""
-        probability = self.law.rationals().rows[self._place(answer)][self.law.output_place(output)]
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:  # noqa: ARG002 - exact at any precision
+        """P(output | truth), exactly."""
+        probability = self.law.rationals().rows[self._place(truth)][self.law.output_place(output)]
         return Enclosure(probability, probability)
 
     def error(self) -> ErrorEstimate:
@@ -70,7 +70,7 @@ class DesignedMechanism(Mechanism):
         laws = ([Enclosure(p, p) for p in row] for row in self.law.rationals().rows)
         return worst_estimate(self.problem.loss_name, zip(laws, losses, strict=True))
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """The linear program's dual: no private mechanism loses less than this bound."""
         return Reason(
             "no private mechanism has a smaller loss than the bound that the dual of the linear program proves",
@@ -86,11 +86,11 @@ class DesignedMechanism(Mechanism):
         """The same law, promised the same privacy."""
         if not isinstance(other, DesignedMechanism):
             return NotImplemented
-        return self.law == other.law and self.privacy == other.privacy
+        return self.law == other.law and self.event == other.event
 
     def __hash__(self) -> int:
         """Equal mechanisms have equal hashes."""
-        return hash((self.law, self.privacy))
+        return hash((self.law, self.event))
 
     @cached_property
     def _names(self) -> NDArray[Any]:
@@ -99,13 +99,13 @@ class DesignedMechanism(Mechanism):
             names[place] = output
         return names
 
-    def _place(self, answer: Any) -> int:
+    def _place(self, truth: Any) -> int:
         """The row of an input; an error does not show it, for it is private."""
         try:
-            return self.law.input_place(answer)
+            return self.law.input_place(truth)
         except UnknownLabel:
             pass
         raise UnknownLabel(
-            f"the answer is no input of this mechanism, which is made for {self.problem.graph.name}",
+            f"the true answer is no input of this mechanism, which is made for {self.problem.graph.name}",
             fix="design a mechanism for all values that the query can take",
         )

@@ -23,8 +23,8 @@ from leastnoise.exact.numbers import Exact
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.choice.answers import name_places
 from leastnoise.mechanisms.choice.randomized_response import RandomizedResponse
+from leastnoise.mechanisms.choice.truths import name_places
 from leastnoise.mechanisms.designed.worst_error import LEVEL
 from leastnoise.mechanisms.numeric.formulas import at_alpha, least_whole
 from leastnoise.model.certificate import Certificate
@@ -45,7 +45,7 @@ class ExponentialOfDistance(Mechanism):
         graph: The nodes.
         loss: The name of the loss.
         losses: What an output costs at each distance.
-        reason: Why it is optimal.
+        optimality: Why it is optimal.
         prove: Writes the design's certificate.
     """
 
@@ -54,18 +54,18 @@ class ExponentialOfDistance(Mechanism):
     graph: DatasetGraph
     loss: str
     losses: Sequence[Fraction] = field(repr=False)
-    reason: Reason = field(repr=False)
+    optimality: Reason = field(repr=False)
     prove: Callable[[], Certificate] = field(repr=False, compare=False)
 
     @property
-    def privacy(self) -> Pure:
+    def event(self) -> Pure:
         """That of one release."""
         return Pure(self.epsilon)
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """Draw from the law at a node; several draws as an array of labels."""
         count = 1 if size is None else prod(shape_of(size))
-        labels = self._draw(self._node(answer), count, source)
+        labels = self._draw(self._node(truth), count, source)
         return labels[0] if size is None else name_places(np.arange(count).reshape(shape_of(size)), labels)
 
     def _draw(self, node: Hashable, count: int, source: Source | None) -> list[Hashable]:
@@ -81,9 +81,9 @@ class ExponentialOfDistance(Mechanism):
             layers[distance][uniform_integer(len(layers[distance]), source=source)] for distance in distances.tolist()
         ]
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(output | answer)."""
-        distance = int(self.graph.distance(self._node(answer), output))
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """P(output | truth)."""
+        distance = int(self.graph.distance(self._node(truth), output))
         sizes = self._layer_sizes
         return at_alpha(self.epsilon, lambda a: a**distance / _polynomial(sizes, a), bits, power=2 * len(sizes))
 
@@ -99,9 +99,9 @@ class ExponentialOfDistance(Mechanism):
         quantile = self.losses[least_whole(within)]
         return ErrorEstimate(self.loss, mean_over_layers(self.epsilon, sizes, self.losses), {LEVEL: quantile})
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """The theorem."""
-        return self.reason
+        return self.optimality
 
     def certificate(self) -> Certificate:
         """The design's proof."""
@@ -111,11 +111,11 @@ class ExponentialOfDistance(Mechanism):
     def _layer_sizes(self) -> list[int]:
         return list(self.graph.layer_sizes(self.graph.nodes[0]).values())
 
-    def _node(self, answer: Any) -> Hashable:
+    def _node(self, truth: Any) -> Hashable:
         """A private node; an error does not show it."""
-        if answer in self.graph:
-            return self.graph.nodes[self.graph.index(answer)]
-        raise BadParameter("the answer must be a node of the graph", fix="map other values to a node before asking")
+        if truth in self.graph:
+            return self.graph.nodes[self.graph.index(truth)]
+        raise BadParameter("the truth must be a node of the graph", fix="map other values to a node before asking")
 
 
 def mean_over_layers(rate: Exact, sizes: list[int], losses: Sequence[Fraction], bits: int = 128) -> Enclosure:

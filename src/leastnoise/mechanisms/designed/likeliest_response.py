@@ -22,8 +22,8 @@ from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.choice.answers import name_places
 from leastnoise.mechanisms.choice.randomized_response import RandomizedResponse
+from leastnoise.mechanisms.choice.truths import name_places
 from leastnoise.mechanisms.designed.worst_error import worst_estimate
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.design_problem import DesignProblem
@@ -43,7 +43,7 @@ class LikeliestResponse(Mechanism):
         graph: All labels, each a neighbour of each.
         kept: The labels that may be answered.
         problem: What it was made for: prior and loss.
-        reason: Why it is optimal.
+        optimality: Why it is optimal.
         prove: Writes the design's certificate.
     """
 
@@ -52,26 +52,26 @@ class LikeliestResponse(Mechanism):
     graph: DatasetGraph
     kept: tuple[Hashable, ...]
     problem: DesignProblem = field(repr=False)
-    reason: Reason = field(repr=False)
+    optimality: Reason = field(repr=False)
     prove: Callable[[], Certificate] = field(repr=False, compare=False)
 
     @property
-    def privacy(self) -> Pure:
+    def event(self) -> Pure:
         """That of one release."""
         return Pure(self.epsilon)
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """Draw one of the labels that are kept; what is drawn from does not depend on the answer."""
-        known = self._kept_place(answer)
+        known = self._kept_place(truth)
         any_label = uniform_integer(len(self.kept), shape_of(size), source)
         places = any_label if known is None else np.full_like(any_label, known)
         if self._response is not None:
             places = self._response.draw_each(places.ravel().tolist(), source).reshape(places.shape)
         return self.kept[int(places)] if size is None else name_places(places, self.kept)
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(output | answer)."""
-        known = self._kept_place(answer)
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """P(output | truth)."""
+        known = self._kept_place(truth)
         share = Fraction(1, len(self.kept)) if output in self.kept else Fraction(0)
         if known is None or output not in self.kept or self._response is None:
             return Enclosure(share, share)
@@ -83,9 +83,9 @@ class LikeliestResponse(Mechanism):
         laws = ([self.pmf(y, x) for y in nodes] for x in nodes)
         return worst_estimate(self.problem.loss_name, zip(laws, losses, strict=True))
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """The theorem."""
-        return self.reason
+        return self.optimality
 
     def certificate(self) -> Certificate:
         """The design's proof."""
@@ -96,8 +96,8 @@ class LikeliestResponse(Mechanism):
         """None where one label is kept: it is then the answer."""
         return RandomizedResponse(self.epsilon, len(self.kept)) if len(self.kept) > 1 else None
 
-    def _kept_place(self, answer: Any) -> int | None:
+    def _kept_place(self, truth: Any) -> int | None:
         """The place of a private label among those kept, None if it is not; an error does not show it."""
-        if answer not in self.graph:
-            raise BadParameter("the answer must be a node of the graph", fix="map other values to a node before asking")
-        return self.kept.index(answer) if answer in self.kept else None
+        if truth not in self.graph:
+            raise BadParameter("the truth must be a node of the graph", fix="map other values to a node before asking")
+        return self.kept.index(truth) if truth in self.kept else None

@@ -42,7 +42,7 @@ class RemappedGeometric(Mechanism):
         line: The nodes in their order.
         said: What is said for the outputs that are not said as the node they are, place to label.
         problem: What it was made for: prior and loss.
-        reason: Why it is optimal.
+        optimality: Why it is optimal.
         prove: Writes the design's certificate.
     """
 
@@ -51,18 +51,18 @@ class RemappedGeometric(Mechanism):
     line: Line
     said: Mapping[int, Hashable] = field(repr=False)
     problem: DesignProblem = field(repr=False)
-    reason: Reason = field(repr=False)
+    optimality: Reason = field(repr=False)
     prove: Callable[[], Certificate] = field(repr=False, compare=False)
 
     @property
-    def privacy(self) -> Pure:
+    def event(self) -> Pure:
         """That of the geometric noise; on a metric, of two nodes at distance one."""
         is_graph = self.line.graph.edge_lengths() is None
         return LaplaceNoise(self.epsilon) if is_graph else Pure(self.epsilon)
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """Draw from the law at a node."""
-        places = self._noise.draw(self._place(answer), size, source)
+        places = self._noise.draw(self._place(truth), size, source)
         if size is None:
             return self.say(int(places))
         labels = np.empty(places.shape, dtype=np.int64 if self._says_integers else object)
@@ -74,9 +74,9 @@ class RemappedGeometric(Mechanism):
         """What is said for an output of the geometric mechanism."""
         return self.said[place] if place in self.said else self.line.label(place)
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(output | answer)."""
-        places, x = self._sources_of(output), self._place(answer)
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """P(output | truth)."""
+        places, x = self._sources_of(output), self._place(truth)
         chances = [self._noise.pmf(place, x, bits) for place in places]
         zero = Fraction(0)
         return Enclosure(sum((p.lower for p in chances), zero), sum((p.upper for p in chances), zero))
@@ -98,9 +98,9 @@ class RemappedGeometric(Mechanism):
             ((law, [cost[node] for cost in costs]) for law, node in zip(laws, self.line.order, strict=True)),
         )
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """The theorem."""
-        return self.reason
+        return self.optimality
 
     def certificate(self) -> Certificate:
         """The design's proof."""
@@ -135,8 +135,8 @@ class RemappedGeometric(Mechanism):
         own = self._node_place(output) if output in self.line.graph else None
         return moved if own is None or own in self.said else [own, *moved]
 
-    def _place(self, answer: Any) -> int:
+    def _place(self, truth: Any) -> int:
         """The place of a private node; an error does not show it."""
-        if answer in self.line.graph:
-            return self._node_place(answer)
-        raise BadParameter("the answer must be a node of the graph", fix="map other values to a node before asking")
+        if truth in self.line.graph:
+            return self._node_place(truth)
+        raise BadParameter("the truth must be a node of the graph", fix="map other values to a node before asking")

@@ -23,9 +23,9 @@ from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.histogram.linear_noise import Shape, is_plain, mean_along, reach_of
 from leastnoise.mechanisms.numeric import DiscreteGaussian, Geometric
-from leastnoise.mechanisms.numeric.answers import whole_vector
 from leastnoise.mechanisms.numeric.formulas import scaled
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
+from leastnoise.mechanisms.numeric.truths import whole_vector
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import Event
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
@@ -38,23 +38,23 @@ _MOST_SUMMED = 32  # different rows whose law is summed up
 
 @dataclass(frozen=True)
 class MappedNoise(Mechanism):
-    """F·x + F·Z with independent noise Z on each cell; the answer is F·x.
+    """F·x + F·Z with independent noise Z on each cell; the truth is F·x.
 
     Attributes:
         matrix: F, one row per answer.
         noise: What every cell of x gets.
-        event: What x + Z costs.
+        cost: What x + Z costs.
     """
 
     name: ClassVar[str] = "noise on the cells, then the map"
     matrix: Matrix
     noise: Geometric | DiscreteGaussian
-    event: Event
+    cost: Event
 
     @property
-    def privacy(self) -> Event:
+    def event(self) -> Event:
         """That of x + Z."""
-        return self.event
+        return self.cost
 
     @cached_property
     def _array(self) -> np.ndarray[Any, np.dtype[Any]]:
@@ -65,19 +65,19 @@ class MappedNoise(Mechanism):
         """What the noise of each row depends on."""
         return _shapes(self.matrix)
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """The vector plus mapped noise; with `size` that many of them along new first axes."""
-        true, shape = whole_vector(answer, len(self.matrix)), shape_of(size)
+        true, shape = whole_vector(truth, len(self.matrix)), shape_of(size)
         noise = self.noise.noise((prod(shape), len(self.matrix[0])), source).astype(object)
         return (noise @ self._array.T + true.astype(object)).reshape((*shape, len(self.matrix)))
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(output | answer), for a matrix in which each output comes from one noise only: it has independent columns.
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """P(output | truth), for a matrix in which each output comes from one noise only: it has independent columns.
 
         Raises:
             BadParameter: The columns are dependent.
         """
-        drawn, true = whole_vector(output, len(self.matrix)), whole_vector(answer, len(self.matrix))
+        drawn, true = whole_vector(output, len(self.matrix)), whole_vector(truth, len(self.matrix))
         difference = [int(y) - int(x) for y, x in zip(drawn, true, strict=True)]
         matrix = RationalMatrix(self.matrix)
         if matrix.rank() < len(self.matrix[0]):
@@ -106,7 +106,7 @@ class MappedNoise(Mechanism):
         found = {spread: reach_of(self.noise, *map(Fraction, spread)) for spread in set(spreads.values())}
         return [found[spreads[shape]] for shape in self.shapes]
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """Post-processing is free."""
         return Reason(
             "the histogram is released once and the answers are computed from it, at no further cost",

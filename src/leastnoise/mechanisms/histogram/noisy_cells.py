@@ -23,9 +23,9 @@ from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.numeric import DiscreteGaussian, Geometric, Staircase
-from leastnoise.mechanisms.numeric.answers import add_noise, whole_vector
 from leastnoise.mechanisms.numeric.formulas import scaled
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
+from leastnoise.mechanisms.numeric.truths import add_noise, whole_vector
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import Approximate, Composed, Event, Pure
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
@@ -50,7 +50,7 @@ class Block:
 
 @dataclass(frozen=True)
 class NoisyCells(Mechanism):
-    """A vector of whole numbers plus independent noise; the answer is the vector, block after block.
+    """A vector of whole numbers plus independent noise; the truth is the vector, block after block.
 
     >>> from leastnoise.exact import ln
     >>> once = NoisyCells((Block(Geometric(ln(3)), 4, Pure(ln(3))),))
@@ -67,20 +67,20 @@ class NoisyCells(Mechanism):
         return sum(block.count for block in self.blocks)
 
     @property
-    def privacy(self) -> Event:
+    def event(self) -> Event:
         """The events of all blocks."""
         events = tuple(block.event for block in self.blocks)
         return events[0] if len(events) == 1 else Composed(events)
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """The vector plus noise; with `size` that many of them along new first axes."""
-        true, shape = whole_vector(answer, self.dimension), shape_of(size)
+        true, shape = whole_vector(truth, self.dimension), shape_of(size)
         noise = [block.noise.noise((*shape, block.count), source) for block in self.blocks]
         return add_noise(true, noise[0] if len(noise) == 1 else np.concatenate(noise, axis=-1))
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """The product of the cells' probabilities."""
-        drawn, true = whole_vector(output, self.dimension), whole_vector(answer, self.dimension)
+        drawn, true = whole_vector(output, self.dimension), whole_vector(truth, self.dimension)
         noises = [block.noise for block in self.blocks for _ in range(block.count)]
         masses = [n.noise_pmf(int(y) - int(x), bits) for n, y, x in zip(noises, drawn, true, strict=True)]
         one = Fraction(1)
@@ -90,11 +90,11 @@ class NoisyCells(Mechanism):
         """The expected absolute error of one cell of the first block, and its 95 % quantile, for every answer."""
         return self.blocks[0].noise.error()
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """That of the noise on one cell."""
         noise = self.blocks[0].noise
         if noise.sensitivity <= WIDEST_STAIRS:
-            return noise.why()
+            return noise.reason()
         return Reason(
             "at so fine a step geometric noise has nearly the least expected absolute error for its sensitivity",
             "Geng and Viswanath, IEEE Transactions on Information Theory 62(2), 2016",
@@ -128,7 +128,7 @@ class CellsProblem:
         """Noise at ε/L on each cell, and Gaussian noise where δ allows it."""
         cells, each = min(self.sensitivity.cells, self.dimension), self.sensitivity.each
         for noise in self._pure(self.epsilon / cells, each):
-            yield self._with(noise, _repeated(noise.privacy, cells, Pure(self.epsilon)))
+            yield self._with(noise, _repeated(noise.event, cells, Pure(self.epsilon)))
         if self.delta and (gaussian := self._gaussian(cells, each)) is not None:
             yield self._with(gaussian, Approximate(self.epsilon, self.delta))
 

@@ -73,7 +73,7 @@ def _power_below(base: Fraction, exponent: int, bits: int) -> Fraction:
 
 @dataclass(frozen=True, init=False)
 class StableHistogram(Mechanism):
-    """Noisy counts of the keys that reach the threshold. The answer is a mapping of the keys there are to counts.
+    """Noisy counts of the keys that reach the threshold. The truth is a mapping of the keys there are to counts.
 
     Args:
         epsilon: The privacy of the whole release.
@@ -112,13 +112,13 @@ class StableHistogram(Mechanism):
         return Geometric(self.epsilon, self.groups * self.rows)
 
     @property
-    def privacy(self) -> Approximate:
+    def event(self) -> Approximate:
         """(ε, δ)."""
         return Approximate(self.epsilon, self.delta)
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """A tuple of keys with their noisy counts, in an order that depends on the keys alone."""
-        found = _read(answer)
+        found = _read(truth)
         shape = shape_of(size)
         noise = self.noise.noise((prod(shape), len(found)), source)
         drawn = np.empty(len(noise), dtype=object)
@@ -127,9 +127,9 @@ class StableHistogram(Mechanism):
             drawn[i] = tuple(pair for pair in noisy if pair[1] >= self.threshold)
         return drawn[0] if size is None else drawn.reshape(shape)
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """The product over the keys there are: of its noisy count where it is shown, of staying below where not."""
-        found = dict(_read(answer))
+        found = dict(_read(truth))
         shown = dict(output) if isinstance(output, tuple) else {}
         if not shown.keys() <= found.keys() or any(count < self.threshold for count in shown.values()):
             return _NOTHING
@@ -147,7 +147,7 @@ class StableHistogram(Mechanism):
         """The noise of a count that is shown, before it was compared with the threshold."""
         return self.noise.error()
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """The least threshold for this noise."""
         return Reason(
             f"the least threshold, {self.threshold}, at which keys of a single unit show with probability at most δ",
@@ -166,9 +166,9 @@ class StableHistogram(Mechanism):
         )
 
 
-def _read(answer: Any) -> list[tuple[Hashable, int]]:
+def _read(truth: Any) -> list[tuple[Hashable, int]]:
     """The keys that someone has with their counts, sorted by what they are called."""
-    if not isinstance(answer, Mapping) or any(type(count) is bool or int(count) != count for count in answer.values()):
-        raise BadParameter("the answer must map keys to whole counts", fix="count units by key")
-    pairs = [(key, int(count)) for key, count in answer.items() if count > 0]
+    if not isinstance(truth, Mapping) or any(type(count) is bool or int(count) != count for count in truth.values()):
+        raise BadParameter("the true answer must map keys to whole counts", fix="count units by key")
+    pairs = [(key, int(count)) for key, count in truth.items() if count > 0]
     return sorted(pairs, key=lambda pair: (type(pair[0]).__name__, repr(pair[0])))

@@ -38,7 +38,7 @@ class DiscreteGaussian(IntegerNoise):
         sigma_squared: σ², the variance of the continuous Gaussian of the same shape; at most 2^96.
         sensitivity: The most that one person can change the answer.
 
-    >>> DiscreteGaussian(50).privacy, DiscreteGaussian(50).delta_at(1)
+    >>> DiscreteGaussian(50).event, DiscreteGaussian(50).delta_at(1)
     (GaussianNoise(rho=Fraction(1, 100), steps=1), Enclosure(≈ 2.53496820834927e-14))
     """
 
@@ -58,7 +58,7 @@ class DiscreteGaussian(IntegerNoise):
         """The least noise for (epsilon, delta), proven to be enough; its event is that of (epsilon, delta).
 
         >>> mechanism = DiscreteGaussian.for_privacy(1, "1e-6")
-        >>> mechanism.privacy, float(mechanism.sigma_squared)
+        >>> mechanism.event, float(mechanism.sigma_squared)
         (Approximate(epsilon=Fraction(1, 1), delta=Fraction(1, 1000000)), 17.899490356445312)
         """
         wanted = Approximate(read_rate(epsilon, "epsilon"), delta)
@@ -83,7 +83,7 @@ class DiscreteGaussian(IntegerNoise):
         return self.sensitivity**2 / (2 * self.sigma_squared)
 
     @property
-    def privacy(self) -> Approximate | GaussianNoise:
+    def event(self) -> Approximate | GaussianNoise:
         """(epsilon, delta) where the noise was made for it, else rho."""
         return self.claim or GaussianNoise(self.rho, steps=self.sensitivity)
 
@@ -111,7 +111,7 @@ class DiscreteGaussian(IntegerNoise):
         """E|Y|^order, and P(Y ≠ 0) for order 0."""
         return discrete_gaussian_moment(order, self.sigma_squared, bits)
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """Gaussian noise composes best: many releases cost the sum of their rho."""
         return Reason(
             "the least discrete Gaussian noise with exactly this privacy; its rho simply adds up over many releases, "

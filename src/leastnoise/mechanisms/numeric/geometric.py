@@ -56,7 +56,7 @@ class Geometric(IntegerNoise):
         return self.epsilon / self.sensitivity
 
     @property
-    def privacy(self) -> LaplaceNoise:
+    def event(self) -> LaplaceNoise:
         """That of one release."""
         return LaplaceNoise(self.epsilon, steps=self.sensitivity)
 
@@ -77,7 +77,7 @@ class Geometric(IntegerNoise):
         """2α/(1 + α), 2α/(1 − α²) and 2α/(1 − α)² for orders 0, 1 and 2."""
         return at_alpha(self.rate, lambda a: 2 * a / ((1 + a), (1 - a * a), (1 - a) * (1 - a))[order], bits)
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """Optimal for sensitivity one; beyond that the staircase is better, and is the lower bound."""
         if self.sensitivity == 1:
             return Reason(

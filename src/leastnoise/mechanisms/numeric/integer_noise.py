@@ -14,8 +14,8 @@ from leastnoise.exact.arrays import Size
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.parameters import NumberLike, read_rational
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.answers import add_noise, whole_answer
 from leastnoise.mechanisms.numeric.formulas import least_whole
+from leastnoise.mechanisms.numeric.truths import add_noise, whole_answer
 from leastnoise.model.losses import Loss, absolute, squared, zero_one
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism
 
@@ -57,20 +57,20 @@ class IntegerNoise(Mechanism):
     def moment(self, order: int, bits: int = 64) -> Enclosure:
         """E|X|^order for order 1 and 2, and P(X ≠ 0) for order 0."""
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """The answer plus noise."""
-        true = whole_answer(answer)
+        true = whole_answer(truth)
         if size is None:
             return true + self.noise(source=source)
         return add_noise(np.array(true, dtype=object), self.noise(size, source))
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(output | answer)."""
-        return self.noise_pmf(whole_answer(output) - whole_answer(answer), bits)
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """P(output | truth)."""
+        return self.noise_pmf(whole_answer(output) - whole_answer(truth), bits)
 
-    def cdf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(Y ≤ output | answer)."""
-        noise = whole_answer(output) - whole_answer(answer)
+    def cdf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """P(Y ≤ output | truth)."""
+        noise = whole_answer(output) - whole_answer(truth)
         if noise < 0:
             return self.tail(-noise, bits)
         above = self.tail(noise + 1, bits)

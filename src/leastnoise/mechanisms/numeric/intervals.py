@@ -33,9 +33,9 @@ class Interval(NamedTuple):
     high: Fraction
     level: Fraction
 
-    def __contains__(self, answer: object) -> bool:
+    def __contains__(self, truth: object) -> bool:
         """Whether an answer lies between the ends."""
-        return isinstance(answer, int | float | Fraction) and self.low <= Fraction(answer) <= self.high
+        return isinstance(truth, int | float | Fraction) and self.low <= Fraction(truth) <= self.high
 
 
 def confidence_interval(mechanism: Mechanism, released: NumberLike, level: NumberLike = LEVEL) -> Interval:

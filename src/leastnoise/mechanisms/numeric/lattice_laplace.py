@@ -23,11 +23,11 @@ from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_rate, read_rational
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.answers import real_answer
 from leastnoise.mechanisms.numeric.formulas import at_alpha, least_whole, scaled
 from leastnoise.mechanisms.numeric.geometric import Geometric
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.mechanisms.numeric.lattice import LARGEST, Lattice, read_length
+from leastnoise.mechanisms.numeric.truths import real_answer
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import LaplaceNoise
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
@@ -86,7 +86,7 @@ class LatticeLaplace(Mechanism):
         return -(-self.sensitivity // self.step)
 
     @property
-    def privacy(self) -> LaplaceNoise:
+    def event(self) -> LaplaceNoise:
         """That of one release."""
         return LaplaceNoise(self.epsilon, steps=self.steps)
 
@@ -94,19 +94,19 @@ class LatticeLaplace(Mechanism):
     def _noise(self) -> Geometric:
         return Geometric(self.epsilon, self.steps)
 
-    def _place(self, answer: Any) -> int:
-        number = min(max(real_answer(answer), Fraction(-LARGEST)), Fraction(LARGEST))
+    def _place(self, truth: Any) -> int:
+        number = min(max(real_answer(truth), Fraction(-LARGEST)), Fraction(LARGEST))
         return Lattice(self.step).nearest(number)
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """Draw a lattice point near the answer, as a double."""
-        drawn = self._noise.draw(self._place(answer), size, source)
+        drawn = self._noise.draw(self._place(truth), size, source)
         return Lattice(self.step).double(drawn) if size is None else Lattice(self.step).doubles(drawn)
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(output | answer) for a double, or for any number by the double nearest to it."""
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """P(output | truth) for a double, or for any number by the double nearest to it."""
         places = Lattice(self.step).places(float(real_answer(output)))
-        place, noise = self._place(answer), self._noise
+        place, noise = self._place(truth), self._noise
         if len(places) == 1:
             return noise.pmf(places[0], place, bits)
         if not places:
@@ -118,9 +118,9 @@ class LatticeLaplace(Mechanism):
         """step/2·(1 + α)/(1 − α): the expected absolute error of an answer half-way between lattice points."""
         return scaled(at_alpha(self._noise.rate, lambda a: (1 + a) / (1 - a), bits), self.step / 2)
 
-    def error_at(self, answer: Any, bits: int = 64) -> Enclosure:
+    def error_at(self, truth: Any, bits: int = 64) -> Enclosure:
         """The expected absolute error at one answer."""
-        distance = abs(real_answer(answer) / self.step - self._place(answer))
+        distance = abs(real_answer(truth) / self.step - self._place(truth))
         far, here = self._noise.moment(1, bits), self._noise.noise_pmf(0, bits)
         return scaled(Enclosure(far.lower + distance * here.lower, far.upper + distance * here.upper), self.step)
 
@@ -129,7 +129,7 @@ class LatticeLaplace(Mechanism):
         quantiles = {LEVEL: (self._noise.quantile() + Fraction(1, 2)) * self.step}
         return ErrorEstimate("absolute", self.error_bound(), quantiles, attained=False)
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """As the lattice gets finer it is the Laplace mechanism; no noise at all beats the continuous staircase."""
         bound = at_alpha(self.epsilon / 2, lambda b: b / (1 - b * b))
         return Reason(

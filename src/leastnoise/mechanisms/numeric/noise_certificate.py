@@ -34,8 +34,8 @@ def certify_noise(mechanism: IntegerNoise, epsilon: Exact) -> Certificate:
     return PrivacyCertificate(from_edges(edges), Privacy(epsilon), Channel(masses, answers, cells))
 
 
-def _below(mechanism: IntegerNoise, border: int, answer: int) -> Fraction:
-    share = mechanism.cdf(border - 1, answer)
+def _below(mechanism: IntegerNoise, border: int, truth: int) -> Fraction:
+    share = mechanism.cdf(border - 1, truth)
     if not share.is_exact:
         raise BadParameter(
             f"the law of the {mechanism.name} is irrational at this epsilon, so no exact channel can be certified",

@@ -75,7 +75,7 @@ class Staircase(IntegerNoise):
         object.__setattr__(self, "width", read_integer(best, "width", at_least=1, at_most=most))
 
     @property
-    def privacy(self) -> Pure:
+    def event(self) -> Pure:
         """That of one release."""
         return Pure(self.epsilon)
 
@@ -129,7 +129,7 @@ class Staircase(IntegerNoise):
         """a, the mass at zero."""
         return (1 - b) / (2 * self._period(b) - (1 - b))
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """The staircase is optimal among all noise; the bound is that of the best width for the absolute error."""
         return Reason(
             "of all noise that is private for this sensitivity some staircase has the least expected loss",

@@ -20,10 +20,10 @@ from leastnoise.exact.numbers import Exact, exact_exp
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rate, read_rational
 from leastnoise.exact.samplers.laplace import truncated_geometric
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.answers import whole_answer
 from leastnoise.mechanisms.numeric.formulas import at_alpha, larger, least_whole
 from leastnoise.mechanisms.numeric.geometric import Geometric
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL, power_of
+from leastnoise.mechanisms.numeric.truths import whole_answer
 from leastnoise.model.certificate import Certificate, PrivacyCertificate, TheoremCertificate
 from leastnoise.model.channel import Channel
 from leastnoise.model.events import LaplaceNoise
@@ -80,17 +80,17 @@ class TruncatedGeometric(Mechanism):
         return self.epsilon / self.sensitivity
 
     @property
-    def privacy(self) -> LaplaceNoise:
+    def event(self) -> LaplaceNoise:
         """That of one release."""
         return LaplaceNoise(self.epsilon, steps=self.sensitivity)
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """Draw a number between the bounds."""
-        return truncated_geometric(self._clamped(answer), self.low, self.high, None, size, source, rate=self.rate)
+        return truncated_geometric(self._clamped(truth), self.low, self.high, None, size, source, rate=self.rate)
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(output | answer)."""
-        y, x = whole_answer(output), self._clamped(answer)
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """P(output | truth)."""
+        y, x = whole_answer(output), self._clamped(truth)
         if not self.low <= y <= self.high:
             return Enclosure(Fraction(0), Fraction(0))
         noise = Geometric(self.epsilon, self.sensitivity)
@@ -98,20 +98,20 @@ class TruncatedGeometric(Mechanism):
             return noise.cdf(self.low if y == self.low else 2 * x - self.high, x, bits)
         return noise.pmf(y, x, bits)
 
-    def cdf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(Y ≤ output | answer)."""
+    def cdf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """P(Y ≤ output | truth)."""
         y = whole_answer(output)
         if y < self.low or y >= self.high:
             share = Fraction(y >= self.high)
             return Enclosure(share, share)
-        return Geometric(self.epsilon, self.sensitivity).cdf(y, self._clamped(answer), bits)
+        return Geometric(self.epsilon, self.sensitivity).cdf(y, self._clamped(truth), bits)
 
-    def error_at(self, answer: Any, loss: Loss = absolute, bits: int = 64) -> Enclosure:
+    def error_at(self, truth: Any, loss: Loss = absolute, bits: int = 64) -> Enclosure:
         """The expected loss at one answer: Σ_k (k^p − (k−1)^p)·P(|Y − x| ≥ k), where each side ends at its bound.
 
         For p = 1 this is α/(1 − α²)·(2 − α^(x − low) − α^(high − x)).
         """
-        x, order = self._clamped(answer), power_of(loss)
+        x, order = self._clamped(truth), power_of(loss)
         sides = (x - self.low, self.high - x)
         return at_alpha(self.rate, lambda a: sum(_side(a, side, order) for side in sides), bits, max(sides) + 2)
 
@@ -144,7 +144,7 @@ class TruncatedGeometric(Mechanism):
         quantiles = {LEVEL: Fraction(self.quantile())}
         return ErrorEstimate("absolute", self.worst_error(), quantiles, attained=False)
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """Optimal for sensitivity one, with a lower bound from a uniform prior on at most 25 of the answers."""
         if self.sensitivity > 1:
             return Reason(
@@ -173,8 +173,8 @@ class TruncatedGeometric(Mechanism):
         edges = [(x, y) for x in nodes for y in nodes if 0 < y - x <= self.sensitivity]
         return PrivacyCertificate(from_edges(edges), Privacy(self.epsilon), small.channel(nodes, nodes))
 
-    def _clamped(self, answer: Any) -> int:
-        return min(max(whole_answer(answer), self.low), self.high)
+    def _clamped(self, truth: Any) -> int:
+        return min(max(whole_answer(truth), self.low), self.high)
 
 
 def _side(a: Any, reach: int, order: int) -> Any:

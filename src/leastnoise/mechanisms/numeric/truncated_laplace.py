@@ -34,10 +34,10 @@ from leastnoise.exact.samplers.pixelated_laplace import (
     pixelated_laplace_pmf,
 )
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.answers import real_answer
 from leastnoise.mechanisms.numeric.formulas import at_alpha, larger, scaled
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.mechanisms.numeric.lattice import Lattice, read_length
+from leastnoise.mechanisms.numeric.truths import real_answer
 from leastnoise.model.certificate import Certificate, PrivacyCertificate
 from leastnoise.model.events import LaplaceNoise
 from leastnoise.model.graphs import from_distance
@@ -120,7 +120,7 @@ class TruncatedLaplace(Mechanism):
         return self.epsilon * (self.step / self.sensitivity)
 
     @property
-    def privacy(self) -> LaplaceNoise:
+    def event(self) -> LaplaceNoise:
         """That of one release; continuous noise may claim any number of steps, so it claims many."""
         return LaplaceNoise(self.epsilon, steps=_STEPS)
 
@@ -138,20 +138,20 @@ class TruncatedLaplace(Mechanism):
     def _midpoints(self) -> Lattice:
         return Lattice(self.step, self.low + self.step / 2)
 
-    def _place(self, answer: Any) -> Fraction:
+    def _place(self, truth: Any) -> Fraction:
         """Where the answer lies, in cells from the low end."""
-        return (min(max(real_answer(answer), self.low), self.high) - self.low) / self.step
+        return (min(max(real_answer(truth), self.low), self.high) - self.low) / self.step
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """Draw a cell, as the double nearest to its midpoint."""
-        drawn = pixelated_laplace(self._place(answer), self.cell_rate, size, source)
+        drawn = pixelated_laplace(self._place(truth), self.cell_rate, size, source)
         if size is None:
             return self._midpoints.double(min(max(drawn, 0), self.cells - 1))
         return self._midpoints.doubles(np.clip(drawn, 0, self.cells - 1))
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(output | answer) for a double, or for any number by the double nearest to it."""
-        place, found = self._place(answer), self._midpoints.places(float(real_answer(output)))
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """P(output | truth) for a double, or for any number by the double nearest to it."""
+        place, found = self._place(truth), self._midpoints.places(float(real_answer(output)))
         cells = range(max(found.start, 0), min(found.stop, self.cells)) if found else found
         if len(cells) == 1 and 0 < cells[0] < self.cells - 1:
             return pixelated_laplace_pmf(cells[0], place, self.cell_rate, bits)
@@ -167,13 +167,13 @@ class TruncatedLaplace(Mechanism):
             return Enclosure(share, share)
         return pixelated_laplace_cdf(cell - 1, place, self.cell_rate, bits)
 
-    def error_at(self, answer: Any, bits: int = 64) -> Enclosure:
+    def error_at(self, truth: Any, bits: int = 64) -> Enclosure:
         """The expected absolute error at one answer.
 
         In cells, with the answer at u, midpoints j + ½ and j₀ = ⌊u + ½⌋ the first cell whose midpoint is above u:
         (j₀ + ½ − u)·P(J ≥ j₀) + Σ_{j>j₀} P(J ≥ j) + (u − j₀ + ½)·P(J < j₀) + Σ_{j<j₀} P(J < j).
         """
-        place, last = self._place(answer), self.cells - 1
+        place, last = self._place(truth), self.cells - 1
         first = math.floor(place + Fraction(1, 2))
 
         def tails(distance: Fraction, count: int) -> Ball:
@@ -220,7 +220,7 @@ class TruncatedLaplace(Mechanism):
             return Fraction(0)
         return enclose(lambda: of_fraction(share).log() * of_fraction(self.sensitivity) / ball_of(self.epsilon)).upper
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """Optimal among all mechanisms for real answers in an interval, up to the stated cost of the cells."""
         return Reason(
             "the truncated Laplace mechanism has the least expected loss for every continuous prior and every legal "

@@ -23,11 +23,11 @@ from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rate, read_rational
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.answers import add_noise, whole_vector
 from leastnoise.mechanisms.numeric.formulas import scaled
 from leastnoise.mechanisms.numeric.geometric import Geometric
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.mechanisms.numeric.l1_error import l1_quantile
+from leastnoise.mechanisms.numeric.truths import add_noise, whole_vector
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import Pure
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
@@ -99,7 +99,7 @@ class VectorLaplace(Mechanism):
         return cls(epsilon, array.shape[0], largest, list(changes))
 
     @property
-    def privacy(self) -> Pure:
+    def event(self) -> Pure:
         """epsilon, for the whole vector."""
         return Pure(self.epsilon)
 
@@ -107,17 +107,17 @@ class VectorLaplace(Mechanism):
     def _noise(self) -> Geometric:
         return Geometric(self.epsilon, self.sensitivity)
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """The vector plus noise; with `size` that many of them along new first axes.
 
         The sums are 64 bits wide, or Python's integers where 64 bits might not hold them; they never wrap.
         """
-        true = whole_vector(answer, self.dimension)
+        true = whole_vector(truth, self.dimension)
         return add_noise(true, self._noise.noise((*shape_of(size), self.dimension), source))
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """The product of the coordinates' probabilities."""
-        pairs = zip(whole_vector(output, self.dimension), whole_vector(answer, self.dimension), strict=True)
+        pairs = zip(whole_vector(output, self.dimension), whole_vector(truth, self.dimension), strict=True)
         masses = [self._noise.noise_pmf(int(y) - int(x), bits) for y, x in pairs]
         one = Fraction(1)
         return Enclosure(prod((p.lower for p in masses), start=one), prod((p.upper for p in masses), start=one))
@@ -131,10 +131,10 @@ class VectorLaplace(Mechanism):
         expected = scaled(self._noise.moment(1), self.dimension)
         return ErrorEstimate("l1", expected, {LEVEL: Fraction(self.quantile())})
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """No coordinate can do with less if one person can put all of the sensitivity into it; else a packing bound."""
         if self.changes is None:
-            one = self._noise.why().lower_bound
+            one = self._noise.reason().lower_bound
             bound = None if one is None else scaled(one, self.dimension)
         else:
             # The bodies and bounds of vectors are made of the mechanisms for numbers.

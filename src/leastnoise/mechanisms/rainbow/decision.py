@@ -62,7 +62,7 @@ class Decision(Mechanism):
     everyone_touches: bool
 
     @abstractmethod
-    def locate(self, answer: Any) -> tuple[int, int]:
+    def locate(self, truth: Any) -> tuple[int, int]:
         """The place of the right option and the distance to the boundary; private, for simulations only."""
 
     def read_parameters(
@@ -95,7 +95,7 @@ class Decision(Mechanism):
         return self.line.operator.delta
 
     @property
-    def privacy(self) -> Pure | Approximate:
+    def event(self) -> Pure | Approximate:
         """epsilon, and delta if there is one."""
         return event_of(self.line.operator)
 
@@ -103,17 +103,17 @@ class Decision(Mechanism):
         """The option at this place, then the others in their public order."""
         return (self.options[place], *self.options[:place], *self.options[place + 1 :])
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """An option, the right one with the best odds; an array of independent ones if `size` is given."""
-        place, distance = self.locate(answer)
+        place, distance = self.locate(truth)
         draw, rainbow = partial(self.line.draw, distance), self.rainbow(place)
         if size is None:
             return rainbow[int(draw(1, source or system_source)[0])]
         return name_ranks(in_shape(draw, size, source), rainbow)
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(output | answer): exact near the boundary, else within 2^-bits."""
-        place, distance = self.locate(answer)
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """P(output | truth): exact near the boundary, else within 2^-bits."""
+        place, distance = self.locate(truth)
         if output not in self.options:
             raise unknown_label(output, self.options, "option")
         return self.line.chance(self.rainbow(place).index(output), distance, bits)
@@ -147,7 +147,7 @@ class Decision(Mechanism):
         wrong = 1 - self.line.boundary[0]
         return ErrorEstimate("zero-one", Enclosure(wrong, wrong), {LEVEL: Fraction(wrong > 1 - LEVEL)}, attained=False)
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """Optimal inside every region, and at the boundary; the bound is for the worst dataset of any mechanism."""
         count = len(self.options) if self.everyone_touches else 2
         most, delta = exp_above(self.epsilon), self.delta

@@ -25,7 +25,7 @@ __all__ = ["Plurality"]
 
 @dataclass(frozen=True, init=False)
 class Plurality(Decision):
-    """The option with the largest count; the answer is one count per option, in their order or by name.
+    """The option with the largest count; the truth is one count per option, in their order or by name.
 
     Args:
         epsilon: The privacy of one release.
@@ -61,9 +61,9 @@ class Plurality(Decision):
         # With replacement (n, n, n), (n−1, n+1, n), (n−1, n, n+1) are neighbours of each other with three winners.
         object.__setattr__(self, "everyone_touches", replace or len(self.options) == 2)
 
-    def locate(self, answer: Any) -> tuple[int, int]:
+    def locate(self, truth: Any) -> tuple[int, int]:
         """The winner's place, and the distance: how many people it takes for another to win, less one."""
-        counts = self._read(answer)
+        counts = self._read(truth)
         winner = counts.index(max(counts))
         distances = (
             self.distance_at(counts[winner] - count, favoured=winner < place)
@@ -72,17 +72,17 @@ class Plurality(Decision):
         )
         return winner, min(distances)
 
-    def _read(self, answer: Any) -> list[int]:
+    def _read(self, truth: Any) -> list[int]:
         """The private counts; an error does not show them."""
         try:
-            if isinstance(answer, Mapping):
-                answer = [answer.get(option, 0) for option in self.options]
-            counts = [read_integer(count, "count", at_least=0) for count in answer]
-            if len(counts) == len(self.options) and not isinstance(answer, str | np.ma.MaskedArray):
+            if isinstance(truth, Mapping):
+                truth = [truth.get(option, 0) for option in self.options]
+            counts = [read_integer(count, "count", at_least=0) for count in truth]
+            if len(counts) == len(self.options) and not isinstance(truth, str | np.ma.MaskedArray):
                 return counts
         except (LeastNoiseError, TypeError, ValueError):
             pass
         raise BadParameter(
-            f"the answer must be {len(self.options)} whole counts of at least 0, one for each option in their order",
+            f"the truth must be {len(self.options)} whole counts of at least 0, one for each option in their order",
             fix="count people, each once",
         )

@@ -63,7 +63,7 @@ def name_ranks(ranks: Any, colours: Sequence[Hashable]) -> Any:
 class RainbowMechanism(Mechanism):
     """A colour for a dataset of which only the rainbow and the distance to the boundary are known.
 
-    The answer is the pair (rainbow, distance).
+    The truth is the pair (rainbow, distance).
 
     Args:
         epsilon: The privacy of one release.
@@ -129,7 +129,7 @@ class RainbowMechanism(Mechanism):
         return dict(self.lines)
 
     @property
-    def privacy(self) -> Pure | Approximate:
+    def event(self) -> Pure | Approximate:
         """epsilon, and delta if there is one."""
         return event_of(self.operator)
 
@@ -138,17 +138,17 @@ class RainbowMechanism(Mechanism):
         known, steps = self._read((rainbow, distance))
         return self._line_of[known].law(steps)
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """A colour for (rainbow, distance)."""
-        rainbow, distance = self._read(answer)
+        rainbow, distance = self._read(truth)
         draw = partial(self._line_of[rainbow].draw, distance)
         if size is None:
             return rainbow[int(draw(1, source or system_source)[0])]
         return name_ranks(in_shape(draw, size, source), rainbow)
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """P(output | rainbow, distance): exact at small distances, else within 2^-bits."""
-        rainbow, distance = self._read(answer)
+        rainbow, distance = self._read(truth)
         if output not in rainbow:
             raise unknown_label(output, self.colours, "colour")
         return self._line_of[rainbow].chance(rainbow.index(output), distance, bits)
@@ -159,7 +159,7 @@ class RainbowMechanism(Mechanism):
         quantile = Fraction(wrong > 1 - LEVEL)
         return ErrorEstimate("zero-one", Enclosure(wrong, wrong), {LEVEL: quantile}, attained=False)
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """Dominates every private mechanism with the same boundary."""
         return Reason(
             "at every dataset it dominates every private mechanism with the same boundary: none is more often "
@@ -182,17 +182,17 @@ class RainbowMechanism(Mechanism):
             rows.append([law[colour] for colour in self.colours])
         return Channel(rows, nodes, self.colours)
 
-    def _read(self, answer: Any) -> tuple[Rainbow, int]:
+    def _read(self, truth: Any) -> tuple[Rainbow, int]:
         """The private pair; an error does not show it."""
         try:
-            preference, distance = answer
+            preference, distance = truth
             rainbow, steps = read_rainbow(preference), read_integer(distance, "distance", at_least=0)
             if rainbow in self._line_of:
                 return rainbow, steps
         except (LeastNoiseError, TypeError, ValueError):
             pass
         raise BadParameter(
-            "the answer must be (rainbow, distance) with a rainbow of the boundary and a whole distance of at least 0",
+            "the truth must be (rainbow, distance) with a rainbow of the boundary and a whole distance of at least 0",
             fix="ask RainbowGraph or a Decision for them",
         )
 

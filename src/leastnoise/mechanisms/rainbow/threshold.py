@@ -25,7 +25,7 @@ __all__ = ["Threshold"]
 
 @dataclass(frozen=True, init=False)
 class Threshold(Decision):
-    """Whether a sum is at least k; the answer is the exact sum, or count.
+    """Whether a sum is at least k; the truth is the exact sum, or count.
 
     Args:
         epsilon: The privacy of one release.
@@ -76,9 +76,9 @@ class Threshold(Decision):
         object.__setattr__(self, "at_least", limit)
         object.__setattr__(self, "bounds", (low, high))
 
-    def locate(self, answer: Any) -> tuple[int, int]:
+    def locate(self, truth: Any) -> tuple[int, int]:
         """Which answer is right, and the distance: how many people it takes to change it, less one."""
-        margin = _read_sum(answer) - self.at_least
+        margin = _read_sum(truth) - self.at_least
         return int(margin < 0), self.distance_at(abs(margin), favoured=margin >= 0)
 
 
@@ -93,12 +93,12 @@ def _read_bounds(bounds: tuple[NumberLike, NumberLike]) -> tuple[Fraction, Fract
     return low, high
 
 
-def _read_sum(answer: Any) -> Fraction:
+def _read_sum(truth: Any) -> Fraction:
     """The private sum as the number it is, a float as the one the machine holds; an error does not show it."""
     try:
-        if isinstance(answer, float | np.floating):
-            return Fraction(float(answer))
-        return read_rational(answer, "answer")
+        if isinstance(truth, float | np.floating):
+            return Fraction(float(truth))
+        return read_rational(truth, "answer")
     except (LeastNoiseError, TypeError, ValueError, OverflowError):
         pass
-    raise BadParameter("the answer must be a finite number", fix="map missing values before asking")
+    raise BadParameter("the truth must be a finite number", fix="map missing values before asking")

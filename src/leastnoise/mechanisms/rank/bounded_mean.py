@@ -75,7 +75,7 @@ class PrivateMean:
 
 @dataclass(frozen=True, init=False)
 class BoundedMean(Mechanism):
-    """The mean of numbers in [lower, upper]. The answer is the list of the numbers.
+    """The mean of numbers in [lower, upper]. The truth is the list of the numbers.
 
     Args:
         epsilon: The privacy of one release.
@@ -119,20 +119,20 @@ class BoundedMean(Mechanism):
         return self.epsilon / self.lattice.top
 
     @property
-    def privacy(self) -> LaplaceNoise:
+    def event(self) -> LaplaceNoise:
         """epsilon, by Laplace noise."""
         return LaplaceNoise(self.epsilon)
 
-    def sums(self, answer: object) -> tuple[int, int]:
+    def sums(self, truth: object) -> tuple[int, int]:
         """U and D without noise: whole numbers, the same in every order of the records. They are private."""
-        values = read_records(answer, float(self.missing), self.records)
+        values = read_records(truth, float(self.missing), self.records)
         places = self.lattice.places(values)
         up = (int((places >> 26).sum()) << 26) + int((places & ((1 << 26) - 1)).sum())  # no sum leaves 64 bits
         return up, self.lattice.top * len(values) - up
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """A `PrivateMean`, or an array of them."""
-        up, down = self.sums(answer)
+        up, down = self.sums(truth)
         shape = shape_of(size)
         noise = discrete_laplace(rate=self.rate, size=(prod(shape), 1 if self.records else 2), source=source).tolist()
         drawn = np.empty(len(noise), dtype=object)
@@ -140,9 +140,9 @@ class BoundedMean(Mechanism):
             drawn[i] = PrivateMean(up + row[0], down + (-row[0] if self.records else row[1]), self.lattice)
         return drawn[0] if size is None else drawn.reshape(shape)
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(output | answer) of a `PrivateMean`; exact where e^(epsilon/top) is rational."""
-        up, down = self.sums(answer)
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """P(output | truth) of a `PrivateMean`; exact where e^(epsilon/top) is rational."""
+        up, down = self.sums(truth)
         nothing = Enclosure(Fraction(0), Fraction(0))
         if not isinstance(output, PrivateMean) or output.lattice != self.lattice:
             return nothing
@@ -173,7 +173,7 @@ class BoundedMean(Mechanism):
         capped = Enclosure(min(expected.lower, width), min(expected.upper, width))
         return ErrorEstimate("absolute", capped, {LEVEL: min(quantile, width)}, attained=False)
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """Noise on two sums that share one record's weight; the bound from pairs of databases."""
         bound = None
         if self.records is not None:

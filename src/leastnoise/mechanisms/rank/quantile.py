@@ -64,22 +64,22 @@ class LatticeQuantile(Mechanism):
         return RankLaw(self.rule, self.epsilon / 2, self.lattice.top)
 
     @property
-    def privacy(self) -> BoundedRange:
+    def event(self) -> BoundedRange:
         """epsilon, of bounded range: one exponential mechanism."""
         return BoundedRange(self.epsilon)
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
-        """A point of the lattice for the records in `answer`, or their `Tally`; by selection in linear time."""
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
+        """A point of the lattice for the records in `truth`, or their `Tally`; by selection in linear time."""
         shape = shape_of(size)
-        points = self.lattice.points(self.law.draw(self._read(answer), prod(shape), source))
+        points = self.lattice.points(self.law.draw(self._read(truth), prod(shape), source))
         return points[0].item() if size is None else points.reshape(shape)
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(output | answer); exact where e^(epsilon/2) is rational."""
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """P(output | truth); exact where e^(epsilon/2) is rational."""
         place = self.lattice.find(output)
         if place is None:
             return Enclosure(Fraction(0), Fraction(0))
-        return self.law.pmf(place, self._read(answer).cells(), bits)
+        return self.law.pmf(place, self._read(truth).cells(), bits)
 
     def error(self) -> ErrorEstimate:
         """How many records would have to change for the answer to be right, at most, over all databases.
@@ -92,7 +92,7 @@ class LatticeQuantile(Mechanism):
         bound = changes_quantile(others, rate, most, LEVEL)
         return ErrorEstimate("records", expected_changes(others, rate, most), {LEVEL: Fraction(bound)}, attained=False)
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """Instance by instance near-optimal; the packing bound in records."""
         return Reason(
             "the inverse sensitivity mechanism gives each wrong answer the least weight that its distance in records "
@@ -116,15 +116,15 @@ class LatticeQuantile(Mechanism):
         rows = [[law.pmf(r, np.sort(np.array(node, dtype=np.int64))) for r in range(top + 1)] for node in graph.nodes]
         return certify(self.name, graph, self.epsilon, rows)
 
-    def _read(self, answer: object) -> Records:
-        if isinstance(answer, Tally):
-            return answer.checked(self.lattice.top, self.records).cells()
-        return Listed(read_records(answer, float(self.missing), self.records), self.lattice)
+    def _read(self, truth: object) -> Records:
+        if isinstance(truth, Tally):
+            return truth.checked(self.lattice.top, self.records).cells()
+        return Listed(read_records(truth, float(self.missing), self.records), self.lattice)
 
 
 @dataclass(frozen=True, init=False)
 class Quantile(LatticeQuantile):
-    """The median or another quantile of numbers, chosen from a public grid. The answer is the list of the numbers.
+    """The median or another quantile of numbers, chosen from a public grid. The truth is the list of the numbers.
 
     Args:
         epsilon: The privacy of one release.

@@ -23,7 +23,7 @@ __all__ = ["IntervalQuantile"]
 
 @dataclass(frozen=True, init=False)
 class IntervalQuantile(LatticeQuantile):
-    """The median or another quantile of numbers in [lower, upper]. The answer is the list of the numbers.
+    """The median or another quantile of numbers in [lower, upper]. The truth is the list of the numbers.
 
     Args:
         epsilon: The privacy of one release.

@@ -19,11 +19,11 @@ from leastnoise.errors import BadParameter
 __all__ = ["read_records"]
 
 
-def read_records(answer: object, missing: float, records: int | None = None) -> NDArray[np.float64]:
+def read_records(truth: object, missing: float, records: int | None = None) -> NDArray[np.float64]:
     """The records as a flat array of doubles without NaN; not to be written to, it may be the caller's own.
 
     Args:
-        answer: A sequence or array of numbers.
+        truth: A sequence or array of numbers.
         missing: Stands in for NaN and None.
         records: How many there must be, where that is public.
 
@@ -33,13 +33,13 @@ def read_records(answer: object, missing: float, records: int | None = None) -> 
     >>> read_records([3, None, float("nan"), float("inf")], missing=0.0).tolist()
     [3.0, 0.0, 0.0, inf]
     """
-    array = _as_array(answer)
+    array = _as_array(truth)
     if array.dtype == object and array.ndim == 1:
         numbers = [_to_double(value) for value in array]
         array = np.array(numbers, dtype=np.float64) if None not in numbers else np.empty(0, dtype=np.str_)
     if array.ndim != 1 or array.dtype.kind not in "iuf":
         raise BadParameter(
-            "the answer must be a flat list of numbers, one per record",
+            "the truth must be a flat list of numbers, one per record",
             given=f"{array.ndim} axes of {array.dtype.kind!r}",  # how long they are may be private
             fix="pass one column of numbers",
         )
@@ -54,9 +54,9 @@ def read_records(answer: object, missing: float, records: int | None = None) -> 
     return np.where(holes, missing, values) if holes.any() else values
 
 
-def _as_array(answer: object) -> NDArray[Any]:
+def _as_array(truth: object) -> NDArray[Any]:
     try:
-        return np.asarray(answer)
+        return np.asarray(truth)
     except ValueError:  # rows of unequal length
         return np.empty((0, 0))
 

@@ -55,7 +55,7 @@ _METHODS = ("recursive", "separate")
 
 @dataclass(frozen=True, init=False)
 class SeveralQuantiles(Mechanism):
-    """Quantiles of numbers in [lower, upper], released together. The answer is the list of the numbers.
+    """Quantiles of numbers in [lower, upper], released together. The truth is the list of the numbers.
 
     Args:
         epsilon: The privacy of the whole release.
@@ -125,7 +125,7 @@ class SeveralQuantiles(Mechanism):
         return RankLaw(rule, self.epsilon / (2 * len(self.levels)), self.lattice.top)
 
     @property
-    def privacy(self) -> Event:
+    def event(self) -> Event:
         """One exponential mechanism per quantile, or per round; for groups of two where a record is exchanged."""
         if self.method == "separate":
             return Composed((BoundedRange(self.epsilon / len(self.levels)),) * len(self.levels))
@@ -134,10 +134,10 @@ class SeveralQuantiles(Mechanism):
             return Composed((BoundedRange(self.epsilon / rounds),) * rounds)
         return Grouped(Composed((BoundedRange(self.epsilon / (2 * rounds)),) * rounds), 2)
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """An array with one number per level, and with `size` an array of such rows."""
         shape = shape_of(size)
-        records = self._read(answer)
+        records = self._read(truth)
         rows = np.empty((prod(shape), len(self.levels)), dtype=np.int64)
         if self.method == "separate":
             for i, level in enumerate(self.levels):
@@ -148,8 +148,8 @@ class SeveralQuantiles(Mechanism):
                 row[:] = self.splitting.draw(finer, source) // self.jitter
         return self.lattice.points(rows).reshape((*shape, len(self.levels)))
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(output | answer) for a tuple of numbers; exact where e^(epsilon/2) has rational roots for all shares.
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """P(output | truth) for a tuple of numbers; exact where e^(epsilon/2) has rational roots for all shares.
 
         Raises:
             TooLarge: The recursive law with jitter, which adds up over all finer places, for too many of them.
@@ -163,7 +163,7 @@ class SeveralQuantiles(Mechanism):
                 "the law with jitter adds up over all finer places, which are too many",
                 fix="pass jitter=1 to see the law without it",
             )
-        records = self._read(answer)
+        records = self._read(truth)
         if self.method == "separate":
             masses = [
                 self.separate_law(level).pmf(place, records, bits)
@@ -183,7 +183,7 @@ class SeveralQuantiles(Mechanism):
         expected, quantile = self._separate_error() if self.method == "separate" else self._recursive_error()
         return ErrorEstimate("records", expected, {LEVEL: quantile}, attained=False)
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """Splitting needs log₂ k shares of ε where asking one by one needs k."""
         return Reason(
             "a record takes part in one quantile of each of ⌈log₂(k + 1)⌉ rounds"
@@ -204,11 +204,11 @@ class SeveralQuantiles(Mechanism):
         rows = [[small.pmf(output, node) for output in outputs] for node in graph.nodes]
         return certify(self.name, graph, self.epsilon, rows)
 
-    def _read(self, answer: object) -> Cells:
+    def _read(self, truth: object) -> Cells:
         """The records by their places; from the records or their `Tally`."""
-        if isinstance(answer, Tally):
-            return answer.checked(self.lattice.top, self.records).cells()
-        return Cells.of(self.lattice.places(read_records(answer, float(self.missing), self.records)))
+        if isinstance(truth, Tally):
+            return truth.checked(self.lattice.top, self.records).cells()
+        return Cells.of(self.lattice.places(read_records(truth, float(self.missing), self.records)))
 
     def _separate_error(self) -> tuple[Enclosure, Fraction]:
         law = self.separate_law(self.levels[0])

@@ -50,7 +50,7 @@ _NEGLIGIBLE_RATE = 64  # noise of this rate is zero but for a chance of 2e^-64; 
 class SmoothMedian(Mechanism):
     """The median of numbers in [lower, upper] plus noise of a scale that follows the data; (ε, δ)-private.
 
-    The answer is the list of the numbers. Its median is the ⌈n/2⌉-th smallest.
+    The truth is the list of the numbers. Its median is the ⌈n/2⌉-th smallest.
 
     Args:
         epsilon: The privacy of one release.
@@ -106,28 +106,28 @@ class SmoothMedian(Mechanism):
         return (1 + slope) / (1 + _ROUNDING)
 
     @property
-    def privacy(self) -> Approximate:
+    def event(self) -> Approximate:
         """(epsilon, delta)."""
         return Approximate(self.epsilon, self.delta)
 
-    def smooth_sensitivity(self, answer: object) -> Fraction:
+    def smooth_sensitivity(self, truth: object) -> Fraction:
         """S in the unit of the records, rounded up by at most 2^-24 of it. It depends on the data and is private."""
-        return self.lattice.step * self._spread(answer)[1]
+        return self.lattice.step * self._spread(truth)[1]
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """A point of the lattice, or an array of them."""
-        median, spread = self._spread(answer)
+        median, spread = self._spread(truth)
         rate = self._rational_epsilon / (2 * spread)
         places = truncated_geometric(median, 0, self.lattice.top, size=size, source=source, rate=rate)
         points = self.lattice.points(np.asarray(places))
         return points.item() if size is None else points
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(output | answer), enclosed."""
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """P(output | truth), enclosed."""
         place = self.lattice.find(output)
         if place is None:
             return Enclosure(Fraction(0), Fraction(0))
-        median, spread = self._spread(answer)
+        median, spread = self._spread(truth)
         rate = self._rational_epsilon / (2 * spread)
         return truncated_geometric_pmf(place, median, 0, self.lattice.top, bits=bits, rate=rate)
 
@@ -147,7 +147,7 @@ class SmoothMedian(Mechanism):
         expected = Enclosure(step * min(mean.lower, Fraction(top)), step * min(mean.upper, Fraction(top)))
         return ErrorEstimate("absolute", expected, {LEVEL: step * far}, attained=False)
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """Noise as wide as these data need."""
         return Reason(
             "noise in proportion to a smooth upper bound of the local sensitivity is (ε, δ)-private; IntervalQuantile "
@@ -175,9 +175,9 @@ class SmoothMedian(Mechanism):
     def _least_spread(self) -> Fraction:
         return self._rational_epsilon / (2 * _NEGLIGIBLE_RATE)
 
-    def _spread(self, answer: object) -> tuple[int, Fraction]:
+    def _spread(self, truth: object) -> tuple[int, Fraction]:
         """The place of the median and an upper bound of S, in lattice steps."""
-        values = read_records(answer, float(self.missing), self.records)
+        values = read_records(truth, float(self.missing), self.records)
         top, middle = self.lattice.top, -(-self.records // 2)
         growth = self.growth
         least = self._least_spread

@@ -27,8 +27,8 @@ from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.numbers import Exact, double_of
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.answers import add_noise, whole_vector
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
+from leastnoise.mechanisms.numeric.truths import add_noise, whole_vector
 from leastnoise.mechanisms.vector.bodies import Body, FramedBody, total_of
 from leastnoise.mechanisms.vector.bounds import changes_bound, lattice_packing_bound
 from leastnoise.mechanisms.vector.counting import CountingBody
@@ -109,22 +109,22 @@ class KNorm(Mechanism):
         return self.body.dimension if self.basis is None else len(self.basis)
 
     @property
-    def privacy(self) -> Pure:
+    def event(self) -> Pure:
         """A pure event."""
         return Pure(self.epsilon)
 
-    def draw(self, answer: Any, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """An array of whole numbers, one per answer; with `size` an array of such rows."""
-        true, shape = whole_vector(answer, self.dimension), shape_of(size)
+        true, shape = whole_vector(truth, self.dimension), shape_of(size)
         noise = self.body.draw(self.rate, prod(shape), source)
         if self.basis is not None:
             noise = wide_enough(noise, max(sum(map(abs, row)) for row in self.basis))
             noise = noise @ np.array(self.basis, dtype=noise.dtype).T
         return add_noise(true, noise.reshape((*shape, self.dimension)))
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(output | answer) for a tuple of whole numbers; exact where e^rate is rational and the body has corners."""
-        true, drawn = whole_vector(answer, self.dimension), whole_vector(output, self.dimension)
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """P(output | truth) for a tuple of whole numbers; exact where e^rate is rational and the body has corners."""
+        true, drawn = whole_vector(truth, self.dimension), whole_vector(output, self.dimension)
         place = self._coordinates([int(y) - int(x) for y, x in zip(drawn, true, strict=True)])
         if place is None:
             return Enclosure(Fraction(0), Fraction(0))
@@ -152,7 +152,7 @@ class KNorm(Mechanism):
         steps = self.body.quantile(LEVEL, self.rate)
         return ErrorEstimate("l1", self.expected_error(), {LEVEL: Fraction(longest * steps)})
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """Noise no wider in any direction than one record's change; what its corners force on every mechanism."""
         return Reason(
             "each wrong answer gets the least weight that its distance in steps allows; how many answers are within "

@@ -121,7 +121,7 @@ class _CellsToo(LinearMapProblem):
         columns = distinct_columns(self.matrix)
         if RationalMatrix(columns).rank() < len(columns):
             noise = Geometric(self.epsilon)
-            yield MappedNoise(tuple(zip(*columns, strict=True)), noise, noise.privacy)
+            yield MappedNoise(tuple(zip(*columns, strict=True)), noise, noise.event)
 
 
 def _with_body(body: Body, columns: Sequence[Column], epsilon: Exact) -> KNorm:

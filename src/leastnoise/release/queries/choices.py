@@ -89,12 +89,12 @@ def selection_method(problem: SelectionProblem, names: list[tuple[Any, ...]], co
     best = plan.best
     return Method(
         mechanism=best,
-        event=best.privacy,
+        event=best.event,
         error=in_steps(best.error(), step),
         sensitivity=problem.sensitivity,
         write=lambda drawn: [int(place) for place in (drawn if problem.k > 1 else (drawn,))],
         show=partial(show_chosen, names, columns, problem.k),
-        reason=best.why(),
+        reason=best.reason(),
         lower_bound=None if bound is None else scaled(bound, step),
         options=options_in_steps(plan.options, step),
         notes=("only the choice is released, not its score",),

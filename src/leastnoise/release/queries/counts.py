@@ -118,12 +118,12 @@ def noise_method(
     noise, step = best.blocks[0].noise, sensitivity.step
     return Method(
         mechanism=best,
-        event=best.privacy,
+        event=best.event,
         error=in_steps(noise.error(), step),
         sensitivity=sensitivity,
         write=whole_numbers,
         show=partial(show, noise),
-        reason=best.why(),
+        reason=best.reason(),
         lower_bound=problem.lower_bound,
         options=options_in_steps(plan.options, step),
         notes=notes,

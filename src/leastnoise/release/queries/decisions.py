@@ -64,11 +64,11 @@ class _Decision(Query):
 
     def decided(self, decision: Decision, names: list[Any], reachable: bool) -> Method:
         """The decision, recorded by the place of its option; `reachable` says whether each can be the right one."""
-        reason = decision.why()
+        reason = decision.reason()
         odds = ", ".join(f"{float(level):.1%} from a margin of {self.margin(decision, level)} on" for level in _LEVELS)
         return Method(
             mechanism=decision,
-            event=decision.privacy,
+            event=decision.event,
             error=decision.error(),
             sensitivity=self.sensitivity,
             write=lambda drawn: decision.options.index(drawn),

@@ -158,10 +158,10 @@ class Mean(Moment):
         """Laplace noise on U and D of each cell."""
         noise = self.pair_noise(epsilon)
         mechanism = NoisyCells((Block(noise, 2 * self.cells, Pure(epsilon)),))
-        reason = BoundedMean(epsilon, 0, 1, step=1).why()
+        reason = BoundedMean(epsilon, 0, 1, step=1).reason()
         return Method(
             mechanism=mechanism,
-            event=mechanism.privacy,
+            event=mechanism.event,
             error=self.error(epsilon),
             sensitivity=self.sensitivity(),
             write=whole_numbers,
@@ -226,7 +226,7 @@ class Variance(Moment):
         mechanism = NoisyCells((Block(pair, 2 * self.cells, half), Block(squares, self.cells, half)))
         return Method(
             mechanism=mechanism,
-            event=mechanism.privacy,
+            event=mechanism.event,
             error=self.error(epsilon),
             sensitivity=self.sensitivity(),
             write=whole_numbers,

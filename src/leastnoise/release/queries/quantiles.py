@@ -78,10 +78,10 @@ class Quantiles(Query):
         sensitivity = sensitivity_of(self.contribution, CountRows(), norm="l∞")
         rows = sensitivity.amount
         mechanism = self._mechanism(epsilon / rows)
-        error, reason = mechanism.error(), mechanism.why()
+        error, reason = mechanism.error(), mechanism.reason()
         return Method(
             mechanism=mechanism,
-            event=_for_units(mechanism.privacy, rows, epsilon),
+            event=_for_units(mechanism.event, rows, epsilon),
             error=ErrorEstimate("rows", error.expected, error.quantiles, attained=False),
             sensitivity=sensitivity,
             write=lambda drawn: [float(drawn)] if len(self.levels) == 1 else [float(point) for point in drawn],

@@ -60,12 +60,12 @@ class SortedCounts(Query):
         likely = ", ".join(f"{name} {error:.4g}" for name, error in plan.on_example.items())
         return Method(
             mechanism=plan.mechanism,
-            event=plan.mechanism.privacy,
+            event=plan.mechanism.event,
             error=plan.mechanism.error(),
             sensitivity=sensitivity_of(self.contribution, CountUnits()),
             write=lambda drawn: [int(count) for count in drawn],
             show=self.show,
-            reason=plan.mechanism.why(),
+            reason=plan.mechanism.reason(),
             lower_bound=plan.lower_bound if reachable else None,
             notes=(
                 f"ℓ₁ error on a list of {self.total} by Zipf's law: {likely}",

@@ -56,12 +56,12 @@ class Discovery(Query):
         mechanism = StableHistogram(epsilon, delta, sensitivity.cells, sensitivity.each)
         return Method(
             mechanism=mechanism,
-            event=mechanism.privacy,
+            event=mechanism.event,
             error=mechanism.error(),
             sensitivity=sensitivity,
             write=_write,
             show=partial(self.show, mechanism),
-            reason=mechanism.why(),
+            reason=mechanism.reason(),
             notes=(
                 f"a key shows if its noisy count is at least {mechanism.threshold}; keys of fewer units rarely show",
                 "the error is that of the noise; of very many keys those with the largest noisy counts are kept",

@@ -212,12 +212,12 @@ class Workload(Query):
         reaches, share = problem.reaches(best), Fraction(1, len(self.matrix))
         return Method(
             mechanism=best,
-            event=Pure(epsilon) if isinstance(best, KNorm) else best.privacy,
+            event=Pure(epsilon) if isinstance(best, KNorm) else best.event,
             error=ErrorEstimate("absolute", scaled(expected, share), {LEVEL: max(reaches)}, attained=False),
             sensitivity=sensitivity,
             write=whole_numbers,
             show=partial(self.show, reaches),
-            reason=best.why(),
+            reason=best.reason(),
             lower_bound=None if bound is None else scaled(bound, share),
             options=options_in_steps(plan.options, share),
             notes=("the expected error is the average over the answers, the 95 % error that of the worst answer",),

@@ -76,7 +76,7 @@ def test_the_expected_cost_is_within_its_bound(mechanism):
 def test_some_demand_is_as_hard_as_the_lower_bound_says():
     count = 24
     mechanism = KMedian("1/2", 1, matrix=1 - np.eye(count), steps=1, resolution=1000)
-    bound = mechanism.why().lower_bound.upper
+    bound = mechanism.reason().lower_bound.upper
     assert bound > 0
     worst = max(
         sum(p.upper * mechanism.cost_of(f, [v] * s) for f, p in mechanism.law([v] * s, bits=32).items())
@@ -89,12 +89,12 @@ def test_some_demand_is_as_hard_as_the_lower_bound_says():
 def test_delta_buys_a_larger_share():
     pure, loose = (KMedian(1, 5, points=np.eye(30), delta=delta) for delta in (0, "1e-6"))
     assert pure.steps == 15
-    assert pure.privacy == Composed((BoundedRange("1/16"),) * 16)
+    assert pure.event == Composed((BoundedRange("1/16"),) * 16)
     assert loose.share > 1.5 * pure.share
     assert loose.error().expected.upper < pure.error().expected.lower
-    assert loose.why().lower_bound is None
-    assert pure.why().lower_bound is not None
-    assert event_from_dict(loose.privacy.to_dict()) == loose.privacy
+    assert loose.reason().lower_bound is None
+    assert pure.reason().lower_bound is not None
+    assert event_from_dict(loose.event.to_dict()) == loose.event
 
 
 def test_a_clear_optimum_is_found():

@@ -92,7 +92,7 @@ def test_a_factor_is_stated_for_metrics_only(table, known):
     assert read_metric(matrix=table).is_metric == known
     assert read_metric(metric=lambda a, b: np.asarray(table)[np.ix_(a, b)], count=len(table)).is_metric == known
     mechanism = KMedian(1, 1, matrix=table)
-    reason = mechanism.why()
+    reason = mechanism.reason()
     assert ("five times" in reason.theorem) == known
     assert (reason.lower_bound is not None) == known
     if known:

@@ -114,11 +114,11 @@ class TestPrivateCuts:
             assert sum(p.lower * (weights[cut] - least) for cut, p in law.items()) <= error.expected.upper
             for level, extra in error.quantiles.items():
                 assert sum(p.upper for cut, p in law.items() if weights[cut] - least <= extra) >= level
-        assert mechanism.why().lower_bound.lower <= error.expected.upper
+        assert mechanism.reason().lower_bound.lower <= error.expected.upper
 
     def test_a_copy_is_the_same_and_the_event_is_readable(self, mechanism):
         assert pickle.loads(pickle.dumps(mechanism)) == mechanism  # noqa: S301 - our own bytes
-        assert event_from_dict(mechanism.privacy.to_dict()) == mechanism.privacy
+        assert event_from_dict(mechanism.event.to_dict()) == mechanism.event
 
     def test_predictable_noise_is_refused(self, mechanism):
         with pytest.raises(InsecureSource):
@@ -144,10 +144,10 @@ def test_certificates_pass_the_checker():
 
 def test_delta_widens_the_claim_and_the_enclosures():
     exact, loose = RaisedCut(3, 4, target=5), RaisedCut(3, 4, "1e-6", target=5)
-    assert exact.privacy == Composed((BoundedRange("6/5"), BoundedRange("9/5")))
-    assert loose.privacy == Approximate(3, "1e-6")
+    assert exact.event == Composed((BoundedRange("6/5"), BoundedRange("9/5")))
+    assert loose.event == Approximate(3, "1e-6")
     assert loose.negligible * (1 + Fraction(21)) >= Fraction(1, 10**6) >= loose.negligible * (1 + Fraction(20))
-    assert loose.why().lower_bound is None
+    assert loose.reason().lower_bound is None
     for cut, chance in loose.law([(0, 1)]).items():
         assert exact.pmf(cut, [(0, 1)]).lower in chance
     assert loose.release([(0, 1)])
@@ -201,7 +201,7 @@ def test_twice_the_weight_is_twice_the_error():
         one = make(1, 20, weights=EdgeWeights())
         two = make(1, 20, weights=EdgeWeights(2, 2))
         assert two.error().expected.upper == 2 * one.error().expected.upper
-        assert two.why().lower_bound.upper == 2 * one.why().lower_bound.upper
+        assert two.reason().lower_bound.upper == 2 * one.reason().lower_bound.upper
 
 
 @pytest.mark.parametrize(
@@ -267,8 +267,8 @@ def test_no_error_is_larger_than_a_whole_cut():
 
 
 def test_the_lower_bound_is_that_of_the_stated_sensitivity_and_not_of_the_rounded_one():
-    fine = ExponentialCut(1, 9, weights=EdgeWeights(sensitivity="1/100", step=1)).why().lower_bound
-    unit = ExponentialCut(1, 9).why().lower_bound
+    fine = ExponentialCut(1, 9, weights=EdgeWeights(sensitivity="1/100", step=1)).reason().lower_bound
+    unit = ExponentialCut(1, 9).reason().lower_bound
     assert fine.upper == unit.upper / 100
 
 

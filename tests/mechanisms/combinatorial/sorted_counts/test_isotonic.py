@@ -81,13 +81,13 @@ def test_the_mechanism_pads_sorts_and_refuses_predictable_noise():
 
 def test_its_price_certificate_and_error():
     mechanism = IsotonicCounts("ln(3)", total=1000, longest=10)
-    assert mechanism.privacy == LaplaceNoise("ln(3)")
+    assert mechanism.event == LaplaceNoise("ln(3)")
     assert check(mechanism.certificate())
     drawn = mechanism.draw([500, 20, 20, 20, 3], size=200, source=SeededSource(4))
     errors = [distance(read_counts([500, 20, 20, 20, 3]), read_counts(y)) for y in drawn]
     assert np.mean(errors) < mechanism.error().expected.lower
     assert np.mean(np.array(errors) <= mechanism.error().quantiles[Fraction(19, 20)]) > 0.95
-    assert mechanism.why().lower_bound.upper <= mechanism.error().expected.upper
+    assert mechanism.reason().lower_bound.upper <= mechanism.error().expected.upper
     with pytest.raises(BadParameter, match="closed form"):
         mechanism.pmf((1,), [1])
 

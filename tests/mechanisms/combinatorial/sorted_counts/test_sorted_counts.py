@@ -176,7 +176,7 @@ def test_the_bound_for_all_lists_is_above_what_lists_have():
     lists = [zipf_counts(1000), [1000], [1] * 1000, [40, *range(43, 0, -1)]]
     bound = mechanism.error().expected.upper
     assert all(mechanism.error_at(counts).upper < bound for counts in lists)
-    assert mechanism.why().lower_bound.upper < bound
+    assert mechanism.reason().lower_bound.upper < bound
 
 
 def test_the_quantile_holds_on_a_staircase():

@@ -215,6 +215,6 @@ def test_progress_is_told_and_an_interruption_returns_nothing():
 def test_the_bounds_are_in_order():
     for epsilon, count in ((1, 34), ("1/10", 1000), (10, 5), (1, 1), (1, 2)):
         mechanism = VertexCoverOrder(epsilon, count)
-        assert mechanism.why().lower_bound.lower <= max(mechanism.error().expected.upper, 1)
+        assert mechanism.reason().lower_bound.lower <= max(mechanism.error().expected.upper, 1)
     with pytest.raises(BadParameter, match="irrational"):
         VertexCoverOrder(1, 3).certificate()

@@ -57,7 +57,7 @@ _NEVER = Enclosure(Fraction(0), Fraction(0))
 
 @dataclass(frozen=True, init=False)
 class KMedian(Mechanism):
-    """k facilities with small total distance to the demand. The answer is the demand: places, or a count for each.
+    """k facilities with small total distance to the demand. The truth is the demand: places, or a count for each.
 
     Demand outside the public points does not count, and a place's demand counts up to `most` points, which is public
     (see `read_demand`): no demand is refused. `cost_bound` and `error` are stated for demands within that.
@@ -123,13 +123,13 @@ class KMedian(Mechanism):
         return self.share / self.metric.resolution
 
     @property
-    def privacy(self) -> Composed:
+    def event(self) -> Composed:
         """T + 1 exponential mechanisms of ε' each; within (epsilon, delta) together."""
         return Composed((BoundedRange(self.share),) * (self.steps + 1))
 
     def draw(
         self,
-        answer: DemandLike,
+        truth: DemandLike,
         size: Size = None,
         source: Source | None = None,
         progress: Progress | None = None,
@@ -138,15 +138,15 @@ class KMedian(Mechanism):
 
         `progress(what, times)` is called before every swap. An exception raised in it ends the draw; nothing is kept.
         """
-        counts, shape = self._read(answer), shape_of(size)
+        counts, shape = self._read(truth), shape_of(size)
         drawn = [self._search(counts, source or system_source, progress) for _ in range(prod(shape))]
         return drawn[0] if size is None else np.array(drawn, dtype=np.int64).reshape((*shape, self.k))
 
-    def release(self, answer: DemandLike, source: Source | None = None, progress: Progress | None = None) -> Any:
+    def release(self, truth: DemandLike, source: Source | None = None, progress: Progress | None = None) -> Any:
         """The places of k facilities, with unpredictable noise only."""
-        return self.draw(answer, source=require_secure(source), progress=progress)
+        return self.draw(truth, source=require_secure(source), progress=progress)
 
-    def law(self, answer: DemandLike, bits: int = 64) -> Mapping[Facilities, Enclosure]:
+    def law(self, truth: DemandLike, bits: int = 64) -> Mapping[Facilities, Enclosure]:
         """P(facilities | demand), by following every path of the search; for a few points and steps only.
 
         Raises:
@@ -157,16 +157,16 @@ class KMedian(Mechanism):
             raise TooLarge(
                 f"the law is only written down for at most {_MOST_PATHS} ways to swap", given=paths, fix="draw instead"
             )
-        return search_law(self.metric, self._read(answer), self.start, self.steps, self.rate, bits)
+        return search_law(self.metric, self._read(truth), self.start, self.steps, self.rate, bits)
 
-    def pmf(self, output: Hashable, answer: DemandLike, bits: int = 64) -> Enclosure:
+    def pmf(self, output: Hashable, truth: DemandLike, bits: int = 64) -> Enclosure:
         """P(output | demand), for a few points and steps."""
-        return self.law(answer, bits).get(output, _NEVER) if isinstance(output, tuple) else _NEVER
+        return self.law(truth, bits).get(output, _NEVER) if isinstance(output, tuple) else _NEVER
 
-    def cost_of(self, facilities: Facilities, answer: DemandLike) -> Fraction:
+    def cost_of(self, facilities: Facilities, truth: DemandLike) -> Fraction:
         """The total (rounded) distance to the demand. This is private: for whoever holds the demand."""
         places = np.array(facilities, dtype=np.int64)
-        return cost_of(self.metric, self._read(answer), places) * self.step
+        return cost_of(self.metric, self._read(truth), places) * self.step
 
     @property
     def most(self) -> int:
@@ -210,7 +210,7 @@ class KMedian(Mechanism):
         remaining = share * people * Fraction(self.metric.diameter)
         return 5 * least + remaining + self.error().expected.upper + (self.k + 1) * people * self.step * _ROUNDING
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """Local search within a factor five, and the packing bound, where the distances are a metric."""
         if not self.metric.is_metric:
             return Reason(
@@ -246,8 +246,8 @@ class KMedian(Mechanism):
         rows = [[law.get(output, _NEVER).lower for output in outputs] for law in laws]
         return PrivacyCertificate(databases, Privacy(small.epsilon), Channel(rows, databases.nodes, outputs))
 
-    def _read(self, answer: DemandLike) -> NDArray[np.int64]:
-        return read_demand(answer, self.metric.count, self.most)
+    def _read(self, truth: DemandLike) -> NDArray[np.int64]:
+        return read_demand(truth, self.metric.count, self.most)
 
     def _search(self, counts: NDArray[np.int64], source: Source, progress: Progress | None) -> Facilities:
         seen, costs = [self.start], [cost_of(self.metric, counts, np.array(self.start))]

@@ -147,10 +147,10 @@ class CutMechanism(Mechanism):
                 fix="choose a larger epsilon or step, a smaller largest weight, or a lower resolution",
             )
 
-    def matrix(self, answer: GraphLike) -> Matrix:
+    def matrix(self, truth: GraphLike) -> Matrix:
         """The weights of all pairs of nodes, in steps."""
         name = None if self.weights is None else self.weights.name
-        return read_graph(answer, self.nodes, weight=name, step=self.step, largest=self.most).matrix()
+        return read_graph(truth, self.nodes, weight=name, step=self.step, largest=self.most).matrix()
 
     def extra_weight(self, expected: Fraction, quantile: Fraction) -> ErrorEstimate:
         """What bounds of the extra weight, in steps, say about the weights that were read.
@@ -171,23 +171,23 @@ class CutMechanism(Mechanism):
         return Enclosure(least.lower * unit, least.upper * unit)
 
     def draw(
-        self, answer: GraphLike, size: Size = None, source: Source | None = None, progress: Progress | None = None
+        self, truth: GraphLike, size: Size = None, source: Source | None = None, progress: Progress | None = None
     ) -> Any:
         """A cut of the graph; with `size` an array of independent ones.
 
         `progress(what, times)` is called now and then. What it is told depends on the private graph, as does the time
         it all takes: it is for whoever holds the graph. An exception raised in it ends the draw; nothing is kept.
         """
-        matrix, shape = self.matrix(answer), shape_of(size)
+        matrix, shape = self.matrix(truth), shape_of(size)
         drawn = np.empty(prod(shape), dtype=object)
         drawn[:] = [self.named(side) for side in self.sides(matrix, len(drawn), source or system_source, progress)]
         return drawn[0] if size is None else drawn.reshape(shape)
 
-    def release(self, answer: GraphLike, source: Source | None = None, progress: Progress | None = None) -> Any:
+    def release(self, truth: GraphLike, source: Source | None = None, progress: Progress | None = None) -> Any:
         """One cut, with unpredictable noise only."""
-        return self.draw(answer, source=require_secure(source), progress=progress)
+        return self.draw(truth, source=require_secure(source), progress=progress)
 
-    def law(self, answer: GraphLike, bits: int = 64) -> Mapping[Cut, Enclosure]:
+    def law(self, truth: GraphLike, bits: int = 64) -> Mapping[Cut, Enclosure]:
         """P(cut | graph) for all cuts of a small graph.
 
         Raises:
@@ -199,17 +199,17 @@ class CutMechanism(Mechanism):
                 given=len(self.nodes),
                 fix="draw from it instead",
             )
-        chances = self.chances(self.matrix(answer), bits)
+        chances = self.chances(self.matrix(truth), bits)
         return {self.named(_side(cut, len(self.nodes))): chance for cut, chance in enumerate(chances, start=1)}
 
-    def pmf(self, output: Hashable, answer: GraphLike, bits: int = 64) -> Enclosure:
+    def pmf(self, output: Hashable, truth: GraphLike, bits: int = 64) -> Enclosure:
         """P(output | graph), for small graphs."""
-        return self.law(answer, bits).get(output, _NEVER) if isinstance(output, frozenset) else _NEVER
+        return self.law(truth, bits).get(output, _NEVER) if isinstance(output, frozenset) else _NEVER
 
-    def weight_of(self, cut: Cut, answer: GraphLike) -> Fraction:
+    def weight_of(self, cut: Cut, truth: GraphLike) -> Fraction:
         """What a cut weighs in a graph. This is private: for whoever holds the graph."""
         side = np.array([node in cut for node in self.nodes])
-        return int(self.matrix(answer)[side][:, ~side].sum()) * self.step
+        return int(self.matrix(truth)[side][:, ~side].sum()) * self.step
 
     def named(self, side: NDArray[np.bool_]) -> Cut:
         """The nodes that are not on the first node's side."""

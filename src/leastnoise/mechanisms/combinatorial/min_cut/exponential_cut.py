@@ -84,7 +84,7 @@ class ExponentialCut(CutMechanism):
         return (self.rate,)
 
     @property
-    def privacy(self) -> BoundedRange:
+    def event(self) -> BoundedRange:
         """epsilon, of bounded range."""
         return BoundedRange(self.epsilon)
 
@@ -112,7 +112,7 @@ class ExponentialCut(CutMechanism):
         odds, rate = all_cuts(len(self.nodes)), self.rate
         return self.extra_weight(exponential_regret(odds, rate).upper, exponential_quantile(odds, rate, LEVEL))
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """One-sided scores cost ε and not 2ε; the packing bound of Theorem 4.2, sharpened."""
         return Reason(
             "an edge moves the weights of all cuts the same way, so that the exponential mechanism with the whole of "

@@ -62,4 +62,4 @@ def plan_min_cut(
         reason = f"{len(public)} nodes have too many cuts to weigh; a raised minimum cut leaves few that matter"
         if not reaches:
             reason += "; whole edges could not raise it far enough, fractions can"
-    return CutPlan(mechanism, reason, mechanism.error().expected, mechanism.why().lower_bound, reaches)
+    return CutPlan(mechanism, reason, mechanism.error().expected, mechanism.reason().lower_bound, reaches)

@@ -120,7 +120,7 @@ class RaisedCut(CutMechanism):
         return self.epsilon * (1 - self.raising_share)
 
     @property
-    def privacy(self) -> Event:
+    def event(self) -> Event:
         """Two exponential mechanisms, one after the other; with delta only their sum is claimed."""
         if self.delta:
             return Approximate(self.epsilon, self.delta)
@@ -164,7 +164,7 @@ class RaisedCut(CutMechanism):
         """How much heavier than the minimum cut, at most, over all graphs without a pair heavier than `largest`."""
         return self.extra_weight(self._utility.expected().upper, self._utility.quantile(LEVEL))
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """A raised graph has few light cuts, so that the error is O(ln n/ε) and not O(n/ε)."""
         return Reason(
             "a graph with a large minimum cut has few cuts that are nearly as light (Karger), so that raising it first "

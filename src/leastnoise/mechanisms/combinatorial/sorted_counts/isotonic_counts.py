@@ -39,7 +39,7 @@ MOST_COUNTS = 10**8  # more do not fit into memory
 
 @dataclass(frozen=True, init=False)
 class IsotonicCounts(Mechanism):
-    """The `longest` largest counts, noisy and put in order. The answer is the list of counts, in any order.
+    """The `longest` largest counts, noisy and put in order. The truth is the list of counts, in any order.
 
     Each count is clamped to [0, 2^60], which keeps neighbours neighbours (see `read_counts`): no list is refused.
 
@@ -65,7 +65,7 @@ class IsotonicCounts(Mechanism):
         object.__setattr__(self, "longest", read_integer(longest, "longest", at_least=1, at_most=MOST_COUNTS))
 
     @property
-    def privacy(self) -> LaplaceNoise:
+    def event(self) -> LaplaceNoise:
         """epsilon, with the loss of one geometric count: a record changes one entry of the sorted list."""
         return LaplaceNoise(self.epsilon)
 
@@ -74,15 +74,15 @@ class IsotonicCounts(Mechanism):
         """What is drawn before the regression."""
         return VectorLaplace(self.epsilon, self.longest)
 
-    def release(self, answer: Any, source: Source | None = None, progress: Progress | None = None) -> Any:
+    def release(self, truth: Any, source: Source | None = None, progress: Progress | None = None) -> Any:
         """One list, with unpredictable noise only; `progress` is called with the share of the work that is done."""
-        return self.draw(answer, source=require_secure(source), progress=progress)
+        return self.draw(truth, source=require_secure(source), progress=progress)
 
     def draw(
-        self, answer: Any, size: Size = None, source: Source | None = None, progress: Progress | None = None
+        self, truth: Any, size: Size = None, source: Source | None = None, progress: Progress | None = None
     ) -> Any:
         """`longest` whole counts, largest first; with `size` a list of such lists."""
-        heights, columns = read_counts(answer, self.longest)
+        heights, columns = read_counts(truth, self.longest)
         true = np.repeat(heights, columns)
         padded = np.pad(true, (0, self.longest - len(true)))
         lists: list[NDArray[np.int64]] = []
@@ -95,7 +95,7 @@ class IsotonicCounts(Mechanism):
                 progress(1.0)
         return lists[0] if size is None else lists
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:  # noqa: ARG002 - as for all mechanisms
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:  # noqa: ARG002 - as for all mechanisms
         """There is no formula: many noisy lists lead to the same one.
 
         Raises:
@@ -117,7 +117,7 @@ class IsotonicCounts(Mechanism):
         quantile = min(2 * noise.quantiles[LEVEL], Fraction(ceil(noise.quantiles[LEVEL] + half)))
         return ErrorEstimate("l1", Enclosure(*bounds), {LEVEL: quantile}, attained=False)
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """For a short list of large counts nothing is better."""
         return Reason(
             "on a short list of counts that lie far apart the noise of each count is the least that is private, and "

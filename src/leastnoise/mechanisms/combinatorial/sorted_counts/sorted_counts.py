@@ -57,7 +57,7 @@ _MOST_EPSILON = 100  # beyond it the list itself is released anyway, but for a c
 
 @dataclass(frozen=True, init=False)
 class SortedCounts(Mechanism):
-    """The sorted list of counts, or its beginning. The answer is the list of counts, in any order.
+    """The sorted list of counts, or its beginning. The truth is the list of counts, in any order.
 
     Each count is clamped to [0, 2^60], which keeps neighbours neighbours (see `read_counts`): no list is refused.
 
@@ -69,7 +69,7 @@ class SortedCounts(Mechanism):
             as ε²/8-zCDP; without it q is smaller, the error too, and nothing more than ε is claimed.
 
     >>> passwords = SortedCounts(epsilon=1, total=1000)
-    >>> passwords.error().loss, passwords.privacy, passwords.pmf((2, 1), [1, 2]).lower > Fraction(1, 40)
+    >>> passwords.error().loss, passwords.event, passwords.pmf((2, 1), [1, 2]).lower > Fraction(1, 40)
     ('l1', Pure(epsilon=Fraction(1, 1)), True)
     >>> bool((np.diff(passwords.release([520, 311, 12, 1, 1])) <= 0).all())
     True
@@ -104,31 +104,31 @@ class SortedCounts(Mechanism):
         return half_keep(self.epsilon) if self.bounded_range else tight_keep(self.epsilon)
 
     @property
-    def privacy(self) -> Pure:
+    def event(self) -> Pure:
         """epsilon; of bounded range where that was asked for."""
         return BoundedRange(self.epsilon) if self.bounded_range else Pure(self.epsilon)
 
-    def release(self, answer: Any, source: Source | None = None, progress: Progress | None = None) -> Any:
+    def release(self, truth: Any, source: Source | None = None, progress: Progress | None = None) -> Any:
         """One list, with unpredictable noise only; `progress` is called with the share of the work that is done."""
-        return self.draw(answer, source=require_secure(source), progress=progress)
+        return self.draw(truth, source=require_secure(source), progress=progress)
 
     def draw(
-        self, answer: Any, size: Size = None, source: Source | None = None, progress: Progress | None = None
+        self, truth: Any, size: Size = None, source: Source | None = None, progress: Progress | None = None
     ) -> Any:
         """A list of counts, largest first, without zeros (`top` of them with zeros, if that is given).
 
         With `size` a list of such lists. An exception raised by `progress` ends the work and nothing is returned.
         """
         count = prod(shape_of(size))
-        border = border_of(*read_counts(answer, self.top), columns=self.top)
+        border = border_of(*read_counts(truth, self.top), columns=self.top)
         sampler = WalkSampler(border, self.keep, closed=self.top is not None, report=progress)
         bits = source or system_source
         lists = [self._list(*turned(border, sampler.draw(bits))) for _ in range(count)]
         return lists[0] if size is None else lists
 
-    def pmf(self, output: Hashable, answer: Any, bits: int = 64) -> Enclosure:
-        """P(output | answer) = q^‖x−y‖/Z; for lists of moderate size, without a released count above 2^60."""
-        true, released = read_counts(answer, self.top), read_list(output)
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """P(output | truth) = q^‖x−y‖/Z; for lists of moderate size, without a released count above 2^60."""
+        true, released = read_counts(truth, self.top), read_list(output)
         if released is None or (self.top is not None and int(released[1].sum()) > self.top):
             return Enclosure(Fraction(0), Fraction(0))
         weights = _normaliser(*(tuple(part.tolist()) for part in true), self.keep, self.top, bits)
@@ -145,7 +145,7 @@ class SortedCounts(Mechanism):
         border = border_of(*read_counts(counts, self.top), columns=self.top)
         return expected_distance(border, self.keep, closed=self.top is not None)
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """The order of magnitude is the best possible."""
         return Reason(
             "its expected error of O(√N/ε) on N records is within a factor O(1/√ε) of what every private mechanism "

@@ -41,7 +41,7 @@ _SMALLEST_EPSILON, _LARGEST_EPSILON = Fraction(1, 10**9), 1000  # within them do
 
 @dataclass(frozen=True, init=False)
 class VertexCoverOrder(Mechanism):
-    """An order of the public nodes that encodes a small vertex cover. The answer is the graph.
+    """An order of the public nodes that encodes a small vertex cover. The truth is the graph.
 
     Args:
         epsilon: The privacy of one release, where a neighbour has one edge more or less; from 1e-9 to 1000.
@@ -71,22 +71,22 @@ class VertexCoverOrder(Mechanism):
         return least_noise(len(self.nodes), self.epsilon)
 
     @property
-    def privacy(self) -> Pure:
+    def event(self) -> Pure:
         """Epsilon."""
         return Pure(self.epsilon)
 
-    def release(self, answer: GraphLike, source: Source | None = None, progress: Progress | None = None) -> Any:
+    def release(self, truth: GraphLike, source: Source | None = None, progress: Progress | None = None) -> Any:
         """One order, with unpredictable noise only; `progress` is called with the share of the nodes that are done."""
-        return self.draw(answer, source=require_secure(source), progress=progress)
+        return self.draw(truth, source=require_secure(source), progress=progress)
 
     def draw(
-        self, answer: GraphLike, size: Size = None, source: Source | None = None, progress: Progress | None = None
+        self, truth: GraphLike, size: Size = None, source: Source | None = None, progress: Progress | None = None
     ) -> Any:
         """An order of the nodes: an array if they are only counted, else a list of labels.
 
         With `size` a list of orders. An exception raised by `progress` ends the work and nothing is returned.
         """
-        edges = read_graph(answer, self.nodes)
+        edges = read_graph(truth, self.nodes)
         ends, bits = (edges.tails, edges.heads), source or system_source
         orders = [
             self._named(noisy_order(len(self.nodes), *ends, self.noise, bits, progress))
@@ -94,15 +94,15 @@ class VertexCoverOrder(Mechanism):
         ]
         return orders[0] if size is None else orders
 
-    def pmf(self, output: Hashable, answer: GraphLike, bits: int = 64) -> Enclosure:
-        """P(output | answer), a product over the places of (live degree + s/√l)/(2·live edges + s√l)."""
+    def pmf(self, output: Hashable, truth: GraphLike, bits: int = 64) -> Enclosure:
+        """P(output | truth), a product over the places of (live degree + s/√l)/(2·live edges + s√l)."""
         if len(self.nodes) > _MOST_IN_LAW:
             raise TooLarge(f"the law is only written down for {_MOST_IN_LAW} nodes", given=len(self.nodes), fix="draw")
         order = list(output) if isinstance(output, tuple | list | np.ndarray) else []
         places = {node: place for place, node in enumerate(self.nodes)}
         if len(order) != len(places) or set(order) != set(places):
             return Enclosure(Fraction(0), Fraction(0))
-        graph = read_graph(answer, self.nodes)
+        graph = read_graph(truth, self.nodes)
         return enclose(partial(_chance, [places[node] for node in order], graph, self.noise), bits)
 
     def error(self) -> ErrorEstimate:
@@ -118,7 +118,7 @@ class VertexCoverOrder(Mechanism):
         bound, most = enclose(ratio), Fraction(max(count - 1, 1))
         return ErrorEstimate("ratio", Enclosure(min(bound.lower, most), min(bound.upper, most)), attained=False)
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """Within a constant factor of the best ratio that is private."""
         return Reason(
             "no private mechanism can release a cover of fewer than n − 1 nodes, and for orders of the nodes the ratio "

@@ -43,7 +43,7 @@ _LONGEST_PRICE = 10**6
 
 @dataclass(frozen=True, init=False)
 class PenalisedCover(Mechanism):
-    """A set of nodes that is small and leaves few edges uncovered. The answer is the graph, of at most 20 nodes.
+    """A set of nodes that is small and leaves few edges uncovered. The truth is the graph, of at most 20 nodes.
 
     Args:
         epsilon: The privacy of one release, where a neighbour has one edge more or less.
@@ -74,23 +74,23 @@ class PenalisedCover(Mechanism):
             raise TooLarge("price must have at most six digits", given=self.price, fix="round it")
 
     @property
-    def privacy(self) -> BoundedRange:
+    def event(self) -> BoundedRange:
         """epsilon, of bounded range: one exponential mechanism with scores that move one way."""
         return BoundedRange(self.epsilon)
 
-    def draw(self, answer: GraphLike, size: Size = None, source: Source | None = None) -> Any:
+    def draw(self, truth: GraphLike, size: Size = None, source: Source | None = None) -> Any:
         """The chosen nodes in their public order; with `size` a list of such sets."""
-        places = categorical_exp(self._exponents(answer), None, prod(shape_of(size)), source, rate=self._rate)
+        places = categorical_exp(self._exponents(truth), None, prod(shape_of(size)), source, rate=self._rate)
         sets = [self._set(place) for place in places.tolist()]
         return sets[0] if size is None else sets
 
-    def pmf(self, output: Hashable, answer: GraphLike, bits: int = 64) -> Enclosure:
-        """P(output | answer); exact where e^(epsilon/price) is rational."""
+    def pmf(self, output: Hashable, truth: GraphLike, bits: int = 64) -> Enclosure:
+        """P(output | truth); exact where e^(epsilon/price) is rational."""
         chosen = list(output) if isinstance(output, tuple | list | frozenset | set) else [None]
         if len(set(chosen)) != len(chosen) or not set(chosen) <= set(self.nodes):
             return Enclosure(Fraction(0), Fraction(0))
         place = sum(1 << bit for bit, node in enumerate(self.nodes) if node in set(chosen))
-        scores = Scores(self._exponents(answer), "scores")
+        scores = Scores(self._exponents(truth), "scores")
         return at_chances(scores, self._rate, lambda weights, _: weights[place] / sum(weights), bits)
 
     def error(self) -> ErrorEstimate:
@@ -100,7 +100,7 @@ class PenalisedCover(Mechanism):
         quantile = exponential_quantile(odds, self.epsilon / self.price, LEVEL)
         return ErrorEstimate("cost", expected, {LEVEL: quantile}, attained=False)
 
-    def why(self) -> Reason:
+    def reason(self) -> Reason:
         """A set that need not cover everything can be private."""
         return Reason(
             "an edge more only lowers scores, so that the whole of epsilon may weigh them; a set that always covers "
@@ -132,8 +132,8 @@ class PenalisedCover(Mechanism):
         """Per unit of the exponents, which are scores times the price's denominator."""
         return self.epsilon / self.price.numerator
 
-    def _exponents(self, answer: GraphLike) -> Integers:
-        edges = read_graph(answer, self.nodes)
+    def _exponents(self, truth: GraphLike) -> Integers:
+        edges = read_graph(truth, self.nodes)
         sets = np.arange(1 << len(self.nodes), dtype=np.int64)
         uncovered = np.zeros(len(sets), dtype=np.int64)
         for tail, head in zip(edges.tails.tolist(), edges.heads.tolist(), strict=True):

@@ -39,13 +39,13 @@ def read_candidates(candidates: Candidates, name: str = "candidates") -> Sequenc
     return range(read_integer(candidates, name, at_least=1, at_most=_MOST))
 
 
-def read_scores(answer: Any, count: int) -> Numbers:
+def read_scores(truth: Any, count: int) -> Numbers:
     """The answer as `count` exact numbers: an array of integers or floats, or a list of exact numbers.
 
     A float is the dyadic rational that the machine holds. Its shortest decimal, which parameters are read as, could lie
     further from a neighbour's than the sensitivity says.
     """
-    scores = _numbers_of(answer)
+    scores = _numbers_of(truth)
     if scores is None or len(scores) != count:
         raise BadParameter(
             f"the scores must be {count} finite numbers, one for each candidate in their order",
@@ -54,20 +54,20 @@ def read_scores(answer: Any, count: int) -> Numbers:
     return scores
 
 
-def _numbers_of(answer: Any) -> Numbers | None:
+def _numbers_of(truth: Any) -> Numbers | None:
     """The numbers, or None if they are not: the reason must not reach the caller, it may show a score."""
     try:
-        if hasattr(answer, "__array__") and not isinstance(answer, np.ma.MaskedArray):  # a data frame's column, too
-            answer = np.asarray(answer)
-        if type(answer) is np.ndarray and answer.dtype.kind in "iuf":
-            return answer if _is_finite_list(answer) else None
-        kinds = set(map(type, answer)) if isinstance(answer, list | tuple) else set()
+        if hasattr(truth, "__array__") and not isinstance(truth, np.ma.MaskedArray):  # a data frame's column, too
+            truth = np.asarray(truth)
+        if type(truth) is np.ndarray and truth.dtype.kind in "iuf":
+            return truth if _is_finite_list(truth) else None
+        kinds = set(map(type, truth)) if isinstance(truth, list | tuple) else set()
         if kinds == {float}:  # an array of the same numbers, which is quicker
-            array = np.array(answer)
+            array = np.array(truth)
             return array if np.isfinite(array).all() else None
         return [
             Fraction(float(value)) if isinstance(value, float | np.floating) else read_exact(value, "score")
-            for value in answer
+            for value in truth
         ]
     except (LeastNoiseError, TypeError, ValueError, OverflowError):
         return None

@@ -18,21 +18,21 @@ __all__ = ["add_noise", "real_answer", "whole_answer", "whole_vector"]
 _MOST_DIGITS = 400  # of a decimal, before and after the point
 
 
-def whole_answer(answer: object) -> int:
+def whole_answer(truth: object) -> int:
     """The answer as a Python integer.
 
     >>> whole_answer(1234.5)
     Traceback (most recent call last):
-    leastnoise.errors.BadParameter: the answer must be a whole number; given: float; count, or measure in whole units
+    leastnoise.errors.BadParameter: the truth must be a whole number; given: float; count, or measure in whole units
     """
-    if isinstance(answer, Integral) and not isinstance(answer, bool):
-        return int(answer)
+    if isinstance(truth, Integral) and not isinstance(truth, bool):
+        return int(truth)
     raise BadParameter(
-        "the answer must be a whole number", given=type(answer).__name__, fix="count, or measure in whole units"
+        "the truth must be a whole number", given=type(truth).__name__, fix="count, or measure in whole units"
     )
 
 
-def real_answer(answer: object) -> Fraction:
+def real_answer(truth: object) -> Fraction:
     """The answer as exactly the number it is: a float as the dyadic rational that the machine holds.
 
     Its shortest decimal, which parameters are read as, could lie further from a neighbour's than the sensitivity says.
@@ -40,35 +40,35 @@ def real_answer(answer: object) -> Fraction:
     >>> real_answer(0.5), real_answer(0.1) == Fraction(1, 10)
     (Fraction(1, 2), False)
     """
-    if isinstance(answer, Rational) and not isinstance(answer, bool):
-        return Fraction(int(answer.numerator), int(answer.denominator))
-    if isinstance(answer, float | np.float32 | np.float16) and np.isfinite(answer):
-        return Fraction(float(answer))
-    if isinstance(answer, Decimal) and answer.is_finite() and abs(answer.adjusted()) < _MOST_DIGITS:
-        return Fraction(answer)
+    if isinstance(truth, Rational) and not isinstance(truth, bool):
+        return Fraction(int(truth.numerator), int(truth.denominator))
+    if isinstance(truth, float | np.float32 | np.float16) and np.isfinite(truth):
+        return Fraction(float(truth))
+    if isinstance(truth, Decimal) and truth.is_finite() and abs(truth.adjusted()) < _MOST_DIGITS:
+        return Fraction(truth)
     raise BadParameter(
-        "the answer must be a finite number", given=type(answer).__name__, fix="map missing values before asking"
+        "the truth must be a finite number", given=type(truth).__name__, fix="map missing values before asking"
     )
 
 
-def whole_vector(answer: object, dimension: int) -> NDArray[Any]:
+def whole_vector(truth: object, dimension: int) -> NDArray[Any]:
     """The answer as a flat array of integers of any size: some integer type of NumPy's, or Python's own."""
-    array = whole_array(answer)
+    array = whole_array(truth)
     if array is None or array.shape != (dimension,):
         raise BadParameter(
-            f"the answer must be {dimension} whole numbers",
-            given=type(answer).__name__ if array is None else f"shape {array.shape}",
+            f"the truth must be {dimension} whole numbers",
+            given=type(truth).__name__ if array is None else f"shape {array.shape}",
             fix="pass an integer array with one number per coordinate",
         )
     return array
 
 
-def add_noise(answer: NDArray[Any], noise: NDArray[Any]) -> NDArray[Any]:
+def add_noise(truth: NDArray[Any], noise: NDArray[Any]) -> NDArray[Any]:
     """The sum, for fresh noise: 64 bits wide where every sum fits into them, else Python's integers.
 
     The sums are released, so they may decide about the type; the answer may not.
     """
-    true = wide_enough(answer, 1, extra=largest_size(noise))
+    true = wide_enough(truth, 1, extra=largest_size(noise))
     if true.dtype != object and noise.dtype != object:
         noise += true
         return noise
