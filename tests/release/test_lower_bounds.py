@@ -9,7 +9,7 @@ import pytest
 from leastnoise.data import Contribution, open_table
 from leastnoise.ledger import Ledger, Opening
 from leastnoise.mechanisms import Geometric, for_linear_map
-from leastnoise.mechanisms.histogram.noisy_cells import CellsProblem
+from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.dataset import Dataset
@@ -68,11 +68,11 @@ def test_the_bound_of_cells_is_reached_for_one_cell_and_never_passed():
     for each in (1, 2, 5):
         for cells in (1, 2, 3):
             for epsilon in (Fraction(1, 10), Fraction(1), Fraction(5)):
-                problem = CellsProblem(epsilon, Fraction(0), 3, Sensitivity(cells, each, ""), reachable=True)
+                problem = HistogramProblem(epsilon, Fraction(0), 3, Sensitivity(cells, each, ""), reachable=True)
                 best = min(problem.expected_loss(mechanism).upper for mechanism in problem.candidates())
                 assert problem.lower_bound.lower <= best
                 assert cells > 1 or problem.lower_bound.upper >= best
-    assert CellsProblem(Fraction(1), Fraction(0), 1, Sensitivity(1, 1, "")).lower_bound is None
+    assert HistogramProblem(Fraction(1), Fraction(0), 1, Sensitivity(1, 1, "")).lower_bound is None
 
 
 BOUNDED = {

@@ -12,7 +12,7 @@ from leastnoise.checker import check
 from leastnoise.errors import BadParameter, InsecureSource
 from leastnoise.exact import SeededSource, ln
 from leastnoise.mechanisms import Geometric
-from leastnoise.mechanisms.histogram.stable_histogram import StableHistogram, least_threshold
+from leastnoise.mechanisms.histogram.noisy_threshold import NoisyThreshold, least_threshold
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import from_edges
 from support.statistics import fits
@@ -70,13 +70,13 @@ def chance(mechanism, count, cell, last):
 def test_the_exact_law_is_private_and_the_threshold_is_the_least(groups, rows, keys):
     rate = ln(2)
     epsilon, delta = rate * groups * rows, Fraction(1, 12)
-    mechanism = StableHistogram(epsilon, delta, groups, rows)
+    mechanism = NoisyThreshold(epsilon, delta, groups, rows)
     channel, graph = small_case(mechanism, keys, rows, groups)
     verdict = check(channel, graph, epsilon, delta)
     assert verdict
     shown = mechanism.noise.tail(mechanism.threshold - rows).lower
     assert verdict.tight_delta == 1 - (1 - shown) ** min(groups, len(keys))
-    lower = StableHistogram(epsilon, delta, groups, rows)
+    lower = NoisyThreshold(epsilon, delta, groups, rows)
     object.__setattr__(lower, "threshold", mechanism.threshold - 1)
     channel, graph = small_case(lower, keys, rows, groups)
     if len(keys) >= groups:
@@ -101,7 +101,7 @@ def test_the_threshold_is_the_least_one(epsilon, digits, groups, rows):
 
 
 def test_the_released_law():
-    mechanism = StableHistogram("ln(2)", "1/20")
+    mechanism = NoisyThreshold("ln(2)", "1/20")
     counts = {"few": mechanism.threshold - 1, "many": mechanism.threshold + 20}
     drawn = [dict(each) for each in mechanism.draw(counts, 40_000, SeededSource(7))]
     hidden = sum("few" not in each for each in drawn)
@@ -117,7 +117,7 @@ def test_the_released_law():
 
 
 def test_keys_that_nobody_has_never_show_and_the_order_depends_on_names_only():
-    mechanism = StableHistogram(1, "1/100")
+    mechanism = NoisyThreshold(1, "1/100")
     one = mechanism.draw({"b": 500, "a": 500, "zero": 0}, source=SeededSource(1))
     other = mechanism.draw({"a": 500, "zero": 0, "b": 500}, source=SeededSource(2))
     assert [key for key, _ in one] == [key for key, _ in other] == ["a", "b"]
@@ -125,10 +125,10 @@ def test_keys_that_nobody_has_never_show_and_the_order_depends_on_names_only():
 
 def test_refusals():
     with pytest.raises(BadParameter, match="delta above zero"):
-        StableHistogram(1, 0)
+        NoisyThreshold(1, 0)
     with pytest.raises(InsecureSource):
-        StableHistogram(1, "1/100").release({"a": 5}, SeededSource(1))
+        NoisyThreshold(1, "1/100").release({"a": 5}, SeededSource(1))
     with pytest.raises(BadParameter) as caught:
-        StableHistogram(1, "1/100").release({"Ada": 41.5})
+        NoisyThreshold(1, "1/100").release({"Ada": 41.5})
     assert "Ada" not in str(caught.value)
     assert "41.5" not in str(caught.value)

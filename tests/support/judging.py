@@ -13,7 +13,7 @@ from leastnoise.composition.concentrated import concentrated_epsilon
 from leastnoise.exact.enclosures import exp_above
 from leastnoise.mechanisms import DiscreteGaussian, Geometric, KNorm, VectorLaplace
 from leastnoise.mechanisms.choice.top_k import TopK
-from leastnoise.mechanisms.histogram import MappedNoise, NoisyCells, StableHistogram
+from leastnoise.mechanisms.histogram import IndependentNoise, MappedNoise, NoisyThreshold
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import path
 
@@ -29,7 +29,7 @@ def is_private(mechanism, event, before, after, cells=None):
         cells: For a mechanism with noise on the cells of a histogram: the two histograms.
     """
     cost = cost_of(event)
-    if isinstance(mechanism, NoisyCells):
+    if isinstance(mechanism, IndependentNoise):
         noises = [block.noise for block in mechanism.blocks for _ in range(block.count)]
         return _sums_within(list(zip(noises, _difference(before, after), strict=True)), cost)
     if isinstance(mechanism, MappedNoise):  # what leaves is computed from the noisy cells
@@ -41,7 +41,7 @@ def is_private(mechanism, event, before, after, cells=None):
         answers = [tuple(int(v) for v in side) for side in (before, after)]
         here, there = (mechanism.pmf(answers[0], side) for side in answers)
         return here.lower <= exp_above(cost.epsilon) * there.upper
-    if isinstance(mechanism, StableHistogram):
+    if isinstance(mechanism, NoisyThreshold):
         return _judged(_threshold_rows(mechanism, before, after), cost)
     rows = [[mechanism.pmf(output, side) for output in _outputs(mechanism)] for side in (before, after)]
     return _judged(rows, cost)

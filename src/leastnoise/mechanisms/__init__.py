@@ -5,6 +5,7 @@
 Enclosure(3/4)
 """
 
+from leastnoise.mechanisms.candidates import Candidate, Problem, Ranking, plan_for
 from leastnoise.mechanisms.choice import (
     ApproximateExponential,
     BestPrice,
@@ -15,8 +16,7 @@ from leastnoise.mechanisms.choice import (
     PermuteAndFlip,
     RandomizedResponse,
 )
-from leastnoise.mechanisms.choosing import Option, Plan, Problem, plan_for
-from leastnoise.mechanisms.histogram import MappedNoise, NoisyCells, StableHistogram
+from leastnoise.mechanisms.histogram import IndependentNoise, MappedNoise, NoisyThreshold
 from leastnoise.mechanisms.numeric import (
     CountProblem,
     DiscreteGaussian,
@@ -61,6 +61,7 @@ __all__ = [
     "Ball",
     "BestPrice",
     "BoundedMean",
+    "Candidate",
     "CountProblem",
     "CountingBody",
     "CrossPolytope",
@@ -70,6 +71,7 @@ __all__ = [
     "Exponential",
     "Geometric",
     "Guess",
+    "IndependentNoise",
     "Interval",
     "IntervalQuantile",
     "KNorm",
@@ -78,23 +80,21 @@ __all__ = [
     "MappedNoise",
     "Mechanism",
     "MostCommon",
-    "NoisyCells",
+    "NoisyThreshold",
     "OneShotTopK",
-    "Option",
     "PeelingTopK",
     "PermuteAndFlip",
-    "Plan",
     "Polytope",
     "PrivacyCertificate",
     "PrivateMean",
     "Problem",
     "Quantile",
     "RandomizedResponse",
+    "Ranking",
     "RealProblem",
     "Reason",
     "SeveralQuantiles",
     "SmoothMedian",
-    "StableHistogram",
     "Staircase",
     "TruncatedGeometric",
     "TruncatedLaplace",

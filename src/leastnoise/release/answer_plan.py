@@ -10,7 +10,7 @@ from typing import Any
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
-from leastnoise.mechanisms.choosing import Option
+from leastnoise.mechanisms.candidates import Candidate
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.events import Event
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
@@ -50,7 +50,7 @@ class Method:
     show: Callable[[Json], TidyTable]
     reason: Reason
     lower_bound: Enclosure | None = None
-    options: tuple[Option, ...] = ()
+    options: tuple[Candidate, ...] = ()
     notes: tuple[str, ...] = ()
     noise: IntegerNoise | None = None
 

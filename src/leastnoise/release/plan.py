@@ -9,8 +9,8 @@ from typing import Any
 from leastnoise.composition import Cost, Left, cost_of
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
-from leastnoise.mechanisms.choosing import Option
-from leastnoise.mechanisms.histogram.noisy_cells import NoisyCells
+from leastnoise.mechanisms.candidates import Candidate
+from leastnoise.mechanisms.histogram.independent_noise import IndependentNoise
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.model.events import Event
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
@@ -47,7 +47,7 @@ class ReleasePlan:
     lower_bound: Enclosure | None
     half_error: Exact | None
     event: Event
-    options: tuple[Option, ...] = ()
+    options: tuple[Candidate, ...] = ()
     notes: tuple[str, ...] = ()
     left: Left | None = field(default=None, compare=False)
 
@@ -129,7 +129,7 @@ class ReleasePlan:
 
 def mechanism_name(mechanism: Mechanism) -> str:
     """Its name, with that of the noise where it adds some to many cells."""
-    if not isinstance(mechanism, NoisyCells):
+    if not isinstance(mechanism, IndependentNoise):
         return mechanism.name
     kinds = list(dict.fromkeys(block.noise.name for block in mechanism.blocks))
     many = "" if mechanism.dimension == 1 else f" on each of {mechanism.dimension} numbers"
@@ -147,5 +147,5 @@ def _error_lines(error: ErrorEstimate | None) -> list[tuple[str, str | None]]:
     ]
 
 
-def _compared(option: Option) -> str:
+def _compared(option: Candidate) -> str:
     return f"{mechanism_name(option.mechanism)}: {number(option.expected)}"

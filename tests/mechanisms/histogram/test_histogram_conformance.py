@@ -7,9 +7,9 @@ import pytest
 
 from leastnoise.exact import ln
 from leastnoise.mechanisms import DiscreteGaussian, Geometric
+from leastnoise.mechanisms.histogram.independent_noise import IndependentNoise, NoiseBlock
 from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise
-from leastnoise.mechanisms.histogram.noisy_cells import Block, NoisyCells
-from leastnoise.mechanisms.histogram.stable_histogram import StableHistogram
+from leastnoise.mechanisms.histogram.noisy_threshold import NoisyThreshold
 from leastnoise.model.events import Approximate, Composed, LaplaceNoise, Pure
 from leastnoise.model.graphs import from_edges
 from mechanisms.conformance import Case, Conformance
@@ -37,7 +37,7 @@ MAPPED = from_edges([((0, 0), (1, 1)), ((0, 0), (0, 1)), ((1, 1), (1, 2)), ((0, 
 
 def cells(blocks, graph, **more):
     return Case(
-        NoisyCells,
+        IndependentNoise,
         {"blocks": blocks},
         answers=tuple(graph.nodes),
         graph=graph,
@@ -54,7 +54,7 @@ def cells(blocks, graph, **more):
 def mapped(noise, event, **more):
     return Case(
         MappedNoise,
-        {"matrix": MAP, "noise": noise, "event": event},
+        {"matrix": MAP, "noise": noise, "cost": event},
         answers=tuple(MAPPED.nodes),
         graph=MAPPED,
         outputs=[(a, a + b) for a, b in box(12)],
@@ -71,9 +71,9 @@ def mapped(noise, event, **more):
 def unknown_keys(**parameters):
     """One unit has the key "a" alone, another one may join it."""
     answers = [{"a": 1}, {}, {"a": 2}]
-    threshold = StableHistogram(**parameters).threshold
+    threshold = NoisyThreshold(**parameters).threshold
     return Case(
-        StableHistogram,
+        NoisyThreshold,
         parameters,
         answers=answers,
         graph=from_edges([("one", "nobody"), ("one", "two")], ["one", "nobody", "two"]),
@@ -91,14 +91,14 @@ def unknown_keys(**parameters):
 
 
 CASES = [
-    cells((Block(Geometric("ln(4)"), 2, Pure("ln(4)")),), ONE_CELL),
-    cells((Block(Geometric("ln(4)"), 2, Composed((LaplaceNoise("ln(4)"),) * 2)),), BOTH_CELLS, epsilon=ln(16)),
+    cells((NoiseBlock(Geometric("ln(4)"), 2, Pure("ln(4)")),), ONE_CELL),
+    cells((NoiseBlock(Geometric("ln(4)"), 2, Composed((LaplaceNoise("ln(4)"),) * 2)),), BOTH_CELLS, epsilon=ln(16)),
     cells(
-        (Block(Geometric("ln(4)"), 1, Pure("ln(4)")), Block(Geometric("ln(6)"), 1, Pure("ln(6)"))),
+        (NoiseBlock(Geometric("ln(4)"), 1, Pure("ln(4)")), NoiseBlock(Geometric("ln(6)"), 1, Pure("ln(6)"))),
         BOTH_CELLS,
         epsilon=ln(24),
     ),
-    cells((Block(DiscreteGaussian(4), 2, Approximate(1, "1/5")),), ONE_CELL, tight=False),
+    cells((NoiseBlock(DiscreteGaussian(4), 2, Approximate(1, "1/5")),), ONE_CELL, tight=False),
     mapped(Geometric("ln(4)"), Pure("ln(4)")),
     unknown_keys(epsilon="ln(2)", delta="1/10"),
     unknown_keys(epsilon="ln(9)", delta="1/10", groups=2),

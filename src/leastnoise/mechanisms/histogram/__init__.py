@@ -1,7 +1,7 @@
 """Many cells at once: independent noise on each, noise carried through a linear map, and keys that nobody listed."""
 
+from leastnoise.mechanisms.histogram.independent_noise import IndependentNoise
 from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise
-from leastnoise.mechanisms.histogram.noisy_cells import NoisyCells
-from leastnoise.mechanisms.histogram.stable_histogram import StableHistogram
+from leastnoise.mechanisms.histogram.noisy_threshold import NoisyThreshold
 
-__all__ = ["MappedNoise", "NoisyCells", "StableHistogram"]
+__all__ = ["IndependentNoise", "MappedNoise", "NoisyThreshold"]

@@ -19,7 +19,7 @@ from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
-from leastnoise.mechanisms.choosing import Plan, plan_for
+from leastnoise.mechanisms.candidates import Ranking, plan_for
 from leastnoise.mechanisms.numeric.geometric import Geometric
 from leastnoise.mechanisms.numeric.vector_laplace import VectorLaplace
 from leastnoise.mechanisms.vector.ball import Ball
@@ -38,7 +38,7 @@ _LARGEST_BALL = 20  # dimensions in which a ball is drawn quickly
 _LARGEST_SQUARE = 10**9  # of the length of a column that is put into a ball
 
 
-def for_linear_map(matrix: Sequence[Sequence[NumberLike]] | NDArray[Any], epsilon: NumberLike) -> Plan:
+def for_linear_map(matrix: Sequence[Sequence[NumberLike]] | NDArray[Any], epsilon: NumberLike) -> Ranking:
     """The mechanisms for x ↦ matrix·x, the one with the least expected ℓ₁ error first, and by how much it wins.
 
     Args:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from leastnoise.data import Axis, Contribution, CountRows, CountUnits, Predicate
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
-from leastnoise.mechanisms import Option, confidence_interval, plan_for
-from leastnoise.mechanisms.histogram.noisy_cells import CellsProblem, NoisyCells, require_drawable
+from leastnoise.mechanisms import Candidate, confidence_interval, plan_for
+from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem, IndependentNoise, require_drawable
 from leastnoise.mechanisms.numeric.formulas import scaled
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.mechanism import ErrorEstimate
@@ -104,17 +104,17 @@ def cells_method(
     def show(noise: IntegerNoise, drawn: list[int]) -> TidyTable:
         return show_cells(axes, noise, sensitivity.step, drawn)
 
-    return noise_method(CellsProblem(epsilon, delta, cell_count(axes), sensitivity, reachable), show, notes)
+    return noise_method(HistogramProblem(epsilon, delta, cell_count(axes), sensitivity, reachable), show, notes)
 
 
 def noise_method(
-    problem: CellsProblem, show: Callable[[IntegerNoise, list[int]], TidyTable], notes: tuple[str, ...]
+    problem: HistogramProblem, show: Callable[[IntegerNoise, list[int]], TidyTable], notes: tuple[str, ...]
 ) -> Method:
     """The best independent noise for some numbers; `show` makes the table of what it draws."""
     sensitivity = problem.sensitivity
     require_drawable(sensitivity.l1, problem.epsilon)
     plan = plan_for(problem)
-    best = cast(NoisyCells, plan.best)
+    best = cast(IndependentNoise, plan.best)
     noise, step = best.blocks[0].noise, sensitivity.step
     return Method(
         mechanism=best,
@@ -131,9 +131,9 @@ def noise_method(
     )
 
 
-def options_in_steps(options: tuple[Option, ...], step: Fraction) -> tuple[Option, ...]:
+def options_in_steps(options: tuple[Candidate, ...], step: Fraction) -> tuple[Candidate, ...]:
     """Candidates with errors in steps, in the unit of the answer."""
-    return tuple(Option(o.mechanism, scaled(o.expected, step), scaled(o.excess, step)) for o in options)
+    return tuple(Candidate(o.mechanism, scaled(o.expected, step), scaled(o.excess, step)) for o in options)
 
 
 def in_steps(error: ErrorEstimate, step: Fraction) -> ErrorEstimate:

@@ -32,8 +32,8 @@ from leastnoise.data import Axis, BinAxis, Contribution, Predicate, col
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import confidence_interval
+from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem
 from leastnoise.mechanisms.histogram.linear_noise import reach_of
-from leastnoise.mechanisms.histogram.noisy_cells import CellsProblem
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.release.answer_plan import Method
 from leastnoise.release.axes import axis_labels, axis_size, cell_count
@@ -97,7 +97,7 @@ class Marginals(Query):
         """Noise on each cell of each table."""
         sensitivity = sensitivity_of(self.contribution, count_measure(self.of), self.sizes)
         note = "only rows on all axes count; consistent() makes the tables agree at no cost and lowers the error"
-        problem = CellsProblem(epsilon, delta, sum(self.sizes), sensitivity, self.reachable)
+        problem = HistogramProblem(epsilon, delta, sum(self.sizes), sensitivity, self.reachable)
         return noise_method(problem, self.show, (note,))
 
     def read(self) -> NDArray[Any]:

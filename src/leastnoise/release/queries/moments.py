@@ -28,7 +28,7 @@ from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import BoundedMean, Geometric
-from leastnoise.mechanisms.histogram.noisy_cells import Block, NoisyCells, require_drawable
+from leastnoise.mechanisms.histogram.independent_noise import IndependentNoise, NoiseBlock, require_drawable
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL, IntegerNoise
 from leastnoise.model.events import Pure
 from leastnoise.model.mechanism import ErrorEstimate, Reason
@@ -157,7 +157,7 @@ class Mean(Moment):
     def method(self, epsilon: Exact, delta: Fraction) -> Method:  # noqa: ARG002 - pure whatever δ is
         """Laplace noise on U and D of each cell."""
         noise = self.pair_noise(epsilon)
-        mechanism = NoisyCells((Block(noise, 2 * self.cells, Pure(epsilon)),))
+        mechanism = IndependentNoise((NoiseBlock(noise, 2 * self.cells, Pure(epsilon)),))
         reason = BoundedMean(epsilon, 0, 1, step=1).reason()
         return Method(
             mechanism=mechanism,
@@ -223,7 +223,7 @@ class Variance(Moment):
         """Half of ε for U and D, half for the squares."""
         pair, squares = self._noises(epsilon)
         half = Pure(epsilon / 2)
-        mechanism = NoisyCells((Block(pair, 2 * self.cells, half), Block(squares, self.cells, half)))
+        mechanism = IndependentNoise((NoiseBlock(pair, 2 * self.cells, half), NoiseBlock(squares, self.cells, half)))
         return Method(
             mechanism=mechanism,
             event=mechanism.event,

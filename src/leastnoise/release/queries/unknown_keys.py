@@ -11,7 +11,7 @@ from leastnoise.data import Contribution, CountUnits, Predicate
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json, canonical
 from leastnoise.mechanisms import confidence_interval
-from leastnoise.mechanisms.histogram.stable_histogram import StableHistogram
+from leastnoise.mechanisms.histogram.noisy_threshold import NoisyThreshold
 from leastnoise.model.limits import LONGEST_ANSWER, MOST_CELLS
 from leastnoise.release.answer_plan import Method
 from leastnoise.release.axes import read_key, write_key
@@ -53,7 +53,7 @@ class Discovery(Query):
     def method(self, epsilon: Exact, delta: Fraction) -> Method:
         """Noise and the least threshold."""
         sensitivity = sensitivity_of(self.contribution, CountUnits(), (None,))
-        mechanism = StableHistogram(epsilon, delta, sensitivity.cells, sensitivity.each)
+        mechanism = NoisyThreshold(epsilon, delta, sensitivity.cells, sensitivity.each)
         return Method(
             mechanism=mechanism,
             event=mechanism.event,
@@ -72,7 +72,7 @@ class Discovery(Query):
         """The keys there are with their numbers of units. Private: not even which they are may be shown."""
         return dict(self.dataset.table.discover(self.contribution, self.columns, self.where))
 
-    def show(self, mechanism: StableHistogram, drawn: list[Any]) -> TidyTable:
+    def show(self, mechanism: NoisyThreshold, drawn: list[Any]) -> TidyTable:
         """The keys that were shown, with intervals for their counts."""
         names = measure_names(self.columns)
         around = confidence_interval(mechanism.noise, 0)

@@ -25,13 +25,18 @@ from leastnoise.mechanisms import (
     Geometric,
     KNorm,
     LinearMapProblem,
-    Plan,
+    Ranking,
     Staircase,
     VectorLaplace,
     plan_for,
 )
+from leastnoise.mechanisms.histogram.independent_noise import (
+    WIDEST_STAIRS,
+    IndependentNoise,
+    NoiseBlock,
+    require_drawable,
+)
 from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise, Matrix
-from leastnoise.mechanisms.histogram.noisy_cells import WIDEST_STAIRS, Block, NoisyCells, require_drawable
 from leastnoise.mechanisms.numeric.formulas import larger, scaled
 from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.mechanisms.vector import CrossPolytope
@@ -101,7 +106,7 @@ class WorkloadProblem:
             yield MappedNoise(self.matrix, DiscreteGaussian.for_rho(rho / cells, each), event)
             longest = max(sum(entry**2 for entry in column) for column in self._columns)
             noise = DiscreteGaussian(most**2 * longest / (2 * rho), most)
-            yield NoisyCells((Block(noise, len(self.matrix), event),))
+            yield IndependentNoise((NoiseBlock(noise, len(self.matrix), event),))
 
     def _shaped(self, share: Exact) -> Iterator[KNorm]:
         """Noise shaped like bodies that hold the columns; none where the noise would be too wide for them."""
@@ -146,7 +151,7 @@ class WorkloadProblem:
         """The expected sum of absolute errors."""
         if isinstance(mechanism, KNorm):
             return mechanism.expected_error()
-        if isinstance(mechanism, NoisyCells):
+        if isinstance(mechanism, IndependentNoise):
             return scaled(mechanism.error().expected, len(self.matrix))
         return mechanism.error().expected
 
@@ -154,7 +159,7 @@ class WorkloadProblem:
         """For each answer an error that it does not exceed with 95 % probability."""
         if isinstance(mechanism, MappedNoise):
             return mechanism.reaches()
-        if isinstance(mechanism, NoisyCells):
+        if isinstance(mechanism, IndependentNoise):
             far = mechanism.error().quantiles[LEVEL]
         elif isinstance(mechanism, VectorLaplace):
             far = Fraction(Geometric(mechanism.epsilon, mechanism.sensitivity).quantile())
@@ -248,7 +253,7 @@ class Workload(Query):
 
 
 @lru_cache(maxsize=4)
-def _ranked(problem: WorkloadProblem) -> Plan:
+def _ranked(problem: WorkloadProblem) -> Ranking:
     """The plan of a problem; the error at half the price asks for it again."""
     return plan_for(problem)
 

@@ -12,7 +12,7 @@ from leastnoise.exact.enclosures import Enclosure
 from leastnoise.model.mechanism import Mechanism
 from leastnoise.model.notebook import html_table
 
-__all__ = ["Option", "Plan", "Problem", "plan_for"]
+__all__ = ["Candidate", "Problem", "Ranking", "plan_for"]
 
 
 class Problem(Protocol):
@@ -29,7 +29,7 @@ class Problem(Protocol):
 
 
 @dataclass(frozen=True)
-class Option:
+class Candidate:
     """One candidate.
 
     Attributes:
@@ -56,10 +56,10 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Ranking:
     """All candidates, the best first."""
 
-    options: tuple[Option, ...]
+    options: tuple[Candidate, ...]
 
     @property
     def best(self) -> Mechanism:
@@ -75,7 +75,7 @@ class Plan:
         return html_table(f"best: {self.best.name}", rows, ("mechanism", "expected loss", "compared"))
 
 
-def plan_for(problem: Problem) -> Plan:
+def plan_for(problem: Problem) -> Ranking:
     """Order the candidates by their expected loss; where two can't be told apart the one listed first stays first.
 
     >>> from leastnoise.mechanisms.numeric.problems import CountProblem
@@ -89,7 +89,7 @@ def plan_for(problem: Problem) -> Plan:
         raise BadParameter("no mechanism answers this problem", given=problem, fix="loosen what is asked for")
     costs.sort(key=lambda pair: pair[0].lower + pair[0].upper)
     best = costs[0][0]
-    return Plan(tuple(Option(mechanism, cost, _difference(cost, best)) for cost, mechanism in costs))
+    return Ranking(tuple(Candidate(mechanism, cost, _difference(cost, best)) for cost, mechanism in costs))
 
 
 def _difference(cost: Enclosure, best: Enclosure) -> Enclosure:

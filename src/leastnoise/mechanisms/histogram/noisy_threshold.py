@@ -3,7 +3,7 @@
 A key that nobody has is never shown, and one that a single unit has is shown with probability at most p: that is the
 δ. With rate = ε/(groups·rows), α = e^-rate and a key that only one unit has, with at most `rows` rows,
 p(τ) = P(rows + X ≥ τ) = α^(τ − rows)/(1 + α); with at most `groups` such keys δ(τ) = 1 − (1 − p)^groups, and no less:
-the threshold is the least τ > rows with δ(τ) ≤ δ. Statement and proof: docs/theory/stable_histogram.md; the idea is
+the threshold is the least τ > rows with δ(τ) ≤ δ. Statement and proof: docs/theory/noisy_threshold.md; the idea is
 from Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009.
 """
 
@@ -30,7 +30,7 @@ from leastnoise.model.events import Approximate
 from leastnoise.model.limits import MOST_GROUPS
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 
-__all__ = ["Counts", "StableHistogram", "least_threshold"]
+__all__ = ["Counts", "NoisyThreshold", "least_threshold"]
 
 Counts = Mapping[Hashable, int]
 _LONGEST_POWER = 1 << 14  # bits
@@ -72,7 +72,7 @@ def _power_below(base: Fraction, exponent: int, bits: int) -> Fraction:
 
 
 @dataclass(frozen=True, init=False)
-class StableHistogram(Mechanism):
+class NoisyThreshold(Mechanism):
     """Noisy counts of the keys that reach the threshold. The truth is a mapping of the keys there are to counts.
 
     Args:
@@ -81,7 +81,7 @@ class StableHistogram(Mechanism):
         groups: The most keys that a unit has.
         rows: The most that it adds to the count of one.
 
-    >>> histogram = StableHistogram("ln(2)", "1/100")
+    >>> histogram = NoisyThreshold("ln(2)", "1/100")
     >>> histogram.threshold, histogram.pmf((("Lyon", 9),), {"Lyon": 9})
     (8, Enclosure(1/3))
     """
@@ -151,7 +151,7 @@ class StableHistogram(Mechanism):
         """The least threshold for this noise."""
         return Reason(
             f"the least threshold, {self.threshold}, at which keys of a single unit show with probability at most δ",
-            "Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009; exact law in docs/theory/stable_histogram.md",
+            "Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009; exact law in docs/theory/noisy_threshold.md",
         )
 
     def certificate(self) -> Certificate:
@@ -162,7 +162,7 @@ class StableHistogram(Mechanism):
         """
         raise BadParameter(
             "certificates are for pure epsilon, and unknown keys need a delta",
-            fix="list the public keys, or rely on docs/theory/stable_histogram.md",
+            fix="list the public keys, or rely on docs/theory/noisy_threshold.md",
         )
 
 

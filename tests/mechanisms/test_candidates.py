@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from leastnoise.errors import BadLoss, BadParameter
 from leastnoise.exact import Enclosure
-from leastnoise.mechanisms.choosing import plan_for
+from leastnoise.mechanisms.candidates import plan_for
 from leastnoise.mechanisms.numeric import (
     CountProblem,
     DiscreteGaussian,

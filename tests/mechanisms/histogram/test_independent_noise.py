@@ -12,7 +12,7 @@ from leastnoise.accounting import cost_of
 from leastnoise.checker import check
 from leastnoise.exact import SeededSource, ln
 from leastnoise.mechanisms import DiscreteGaussian, Geometric, Staircase, plan_for
-from leastnoise.mechanisms.histogram.noisy_cells import Block, CellsProblem, NoisyCells
+from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem, IndependentNoise, NoiseBlock
 from leastnoise.model.channel import Channel
 from leastnoise.model.events import Pure
 from leastnoise.model.graphs import from_edges
@@ -41,7 +41,7 @@ def channel_of(mechanism, cells, most):
 @pytest.mark.parametrize("kind", [Geometric, Staircase])
 def test_a_unit_in_so_many_cells_costs_as_much_as_is_charged_and_no_less(touched, each, kind):
     share = ln(4)
-    problem = CellsProblem(share * touched, Fraction(0), 2, Sensitivity(touched, each, ""))
+    problem = HistogramProblem(share * touched, Fraction(0), 2, Sensitivity(touched, each, ""))
     candidates = [c for c in problem.candidates() if isinstance(c.blocks[0].noise, kind)]
     if not candidates:
         assert kind is Staircase
@@ -69,7 +69,7 @@ def test_a_unit_in_so_many_cells_costs_as_much_as_is_charged_and_no_less(touched
     st.sampled_from([Fraction(0), Fraction(1, 10**6)]),
 )
 def test_the_chosen_noise_has_the_least_expected_error(cells, each, epsilon, delta):
-    problem = CellsProblem(epsilon, delta, 10, Sensitivity(cells, each, ""))
+    problem = HistogramProblem(epsilon, delta, 10, Sensitivity(cells, each, ""))
     plan = plan_for(problem)
     best = plan.best.error().expected
     assert all(best.lower <= option.mechanism.error().expected.upper for option in plan.options)
@@ -80,20 +80,20 @@ def test_the_chosen_noise_has_the_least_expected_error(cells, each, epsilon, del
 
 
 def test_with_many_groups_and_some_delta_gaussian_noise_wins():
-    problem = CellsProblem(Fraction(1), Fraction(1, 10**6), 1000, Sensitivity(100, 1, ""))
+    problem = HistogramProblem(Fraction(1), Fraction(1, 10**6), 1000, Sensitivity(100, 1, ""))
     noise = plan_for(problem).best.blocks[0].noise
     assert isinstance(noise, DiscreteGaussian)
     assert noise.sigma_squared < Geometric(1, 100).moment(2).lower
 
 
 def test_groups_in_excess_of_the_cells_do_not_count():
-    one = CellsProblem(Fraction(1), Fraction(0), 1, Sensitivity(5, 1, ""))
+    one = HistogramProblem(Fraction(1), Fraction(0), 1, Sensitivity(5, 1, ""))
     assert plan_for(one).best.event.epsilon == 1
     assert plan_for(one).best.blocks[0].noise == Geometric(1)
 
 
 def test_blocks_keep_their_own_noise():
-    both = NoisyCells((Block(Geometric("ln(2)"), 1, Pure(1)), Block(Geometric("ln(8)"), 1, Pure(1))))
+    both = IndependentNoise((NoiseBlock(Geometric("ln(2)"), 1, Pure(1)), NoiseBlock(Geometric("ln(8)"), 1, Pure(1))))
     drawn = both.draw([10, 20], 20_000, SeededSource(5))
     for place, (start, epsilon) in enumerate([(10, ln(2)), (20, ln(8))]):
         assert fits(drawn[:, place], lambda y, e=epsilon, x=start: Geometric(e).cdf(y, x).lower, start - 4, start + 4)

@@ -3,7 +3,7 @@
 If one unit changes at most L of the numbers, each by at most m, and the noise on one number alone costs the event E for
 a change of m, then all numbers together cost L times E: the laws of the others are the same with and without the unit,
 and the L privacy losses add up. So a histogram in which a unit counts in one group costs no more than one count
-(docs/theory/noisy_cells.md).
+(docs/theory/independent_noise.md).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from leastnoise.model.events import Approximate, Composed, Event, Pure
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 from leastnoise.model.sensitivity import Sensitivity
 
-__all__ = ["WIDEST_STAIRS", "Block", "CellsProblem", "NoisyCells", "require_drawable"]
+__all__ = ["WIDEST_STAIRS", "HistogramProblem", "IndependentNoise", "NoiseBlock", "require_drawable"]
 
 _MOST_EVENTS = 64  # a longer list of equal events is charged by its sum
 WIDEST_STAIRS = 1 << 40  # the largest change of one number for which there is a staircase
@@ -40,7 +40,7 @@ _LARGEST_VARIANCE = 1 << 96
 
 
 @dataclass(frozen=True)
-class Block:
+class NoiseBlock:
     """So many cells with the same noise, and what all of them together cost."""
 
     noise: IntegerNoise
@@ -49,17 +49,17 @@ class Block:
 
 
 @dataclass(frozen=True)
-class NoisyCells(Mechanism):
+class IndependentNoise(Mechanism):
     """A vector of whole numbers plus independent noise; the truth is the vector, block after block.
 
     >>> from leastnoise.exact import ln
-    >>> once = NoisyCells((Block(Geometric(ln(3)), 4, Pure(ln(3))),))
+    >>> once = IndependentNoise((NoiseBlock(Geometric(ln(3)), 4, Pure(ln(3))),))
     >>> once.error().expected, once.release([5, 0, 2, 7]).shape
     (Enclosure(3/4), (4,))
     """
 
     name: ClassVar[str] = "independent noise on each cell"
-    blocks: tuple[Block, ...]
+    blocks: tuple[NoiseBlock, ...]
 
     @property
     def dimension(self) -> int:
@@ -106,7 +106,7 @@ class NoisyCells(Mechanism):
 
 
 @dataclass(frozen=True)
-class CellsProblem:
+class HistogramProblem:
     """A vector of whole numbers is asked for; what it costs is the expected absolute error of each.
 
     Args:
@@ -124,7 +124,7 @@ class CellsProblem:
     sensitivity: Sensitivity
     reachable: bool = False
 
-    def candidates(self) -> Iterator[NoisyCells]:
+    def candidates(self) -> Iterator[IndependentNoise]:
         """Noise at ε/L on each cell, and Gaussian noise where δ allows it."""
         cells, each = min(self.sensitivity.cells, self.dimension), self.sensitivity.each
         for noise in self._pure(self.epsilon / cells, each):
@@ -159,8 +159,8 @@ class CellsProblem:
         rho = rho_within(self.epsilon, self.delta) / cells
         return DiscreteGaussian.for_rho(rho, each) if rho * _LARGEST_VARIANCE * 2 > each**2 else None
 
-    def _with(self, noise: IntegerNoise, event: Event) -> NoisyCells:
-        return NoisyCells((Block(noise, self.dimension, event),))
+    def _with(self, noise: IntegerNoise, event: Event) -> IndependentNoise:
+        return IndependentNoise((NoiseBlock(noise, self.dimension, event),))
 
 
 def require_drawable(sensitivity: int, epsilon: Exact) -> None:
