@@ -137,7 +137,7 @@ def _count_file(file):
 
 
 SLOW = {
-    "frame": "SELECT sum(a.n * b.n) AS x FROM source AS a, source AS b, source AS c, source AS d",
+    "frame": "SELECT sum(a.n * b.n) AS x FROM source AS a, source AS b, source AS c, source AS d",  # one long task
     "postgres": "SELECT pg_sleep(60)",
 }
 

@@ -14,6 +14,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -123,17 +124,15 @@ class EmbeddedTable(Table):
     def _execute(self, text: str, values: list[object]) -> Sequence[Sequence[Any]]:
         import duckdb
 
+        def ask() -> list[Any]:
+            columns: dict[str, Any] = self._connection.execute(text, values).fetchnumpy()
+            return list(columns.values())
+
         with self._lock:
             try:
-                found = self._connection.execute(text, values)
-                columns: dict[str, Any] = found.fetchnumpy()
-                return list(columns.values())
+                return _interruptible(ask, self._connection.interrupt)
             except duckdb.OutOfMemoryException:
                 raise TooLittleMemory from None
-            except Exception as error:
-                if not _is_interruption(error):
-                    raise
-        raise KeyboardInterrupt
 
     def _keep(self, text: str, values: list[object]) -> str:
         self._execute(f"CREATE TEMP TABLE made_up AS {text}", values)
@@ -148,6 +147,31 @@ class EmbeddedTable(Table):
     def _release(self) -> None:
         """Close the engine and remove its temporary files."""
         self._finalizer()
+
+
+def _interruptible(work: Callable[[], list[Any]], interrupt: Callable[[], None]) -> list[Any]:
+    """Do the engine's work in a thread of its own, so that Ctrl-C ends it at once.
+
+    By itself DuckDB looks for Ctrl-C between its tasks only, and waits for those that run; a task may take hours.
+    """
+    answer, done = Future[list[Any]](), threading.Event()
+
+    def run() -> None:
+        try:
+            answer.set_result(work())
+        except BaseException as error:
+            answer.set_exception(error)
+        finally:
+            done.set()
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        done.wait()
+    except BaseException:
+        while not done.wait(0.05):  # an interruption before the engine has begun is forgotten
+            interrupt()
+        raise
+    return answer.result()
 
 
 def _is_interruption(error: Exception) -> bool:
