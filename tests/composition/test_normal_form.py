@@ -12,6 +12,7 @@ from leastnoise.accounting import (
     Composed,
     Concentrated,
     GaussianNoise,
+    GaussianPrivacy,
     Grouped,
     LaplaceNoise,
     Parallel,
@@ -20,7 +21,7 @@ from leastnoise.accounting import (
     all_bounds,
     cost_of,
 )
-from leastnoise.composition.atomic_events import Worst, epsilon_of, rho_of
+from leastnoise.composition.atomic_events import Worst, epsilon_of, mu_squared_of, rho_of
 from leastnoise.composition.normal_form import parts_of
 from leastnoise.composition.rounding_up import coarse
 from leastnoise.exact import exp_below, ln
@@ -38,6 +39,7 @@ simple = st.one_of(
     st.builds(lambda o, d: Approximate(ln(o), d), odds, deltas),
     st.builds(Concentrated, small),
     st.builds(GaussianNoise, small, st.integers(1, 3)),
+    st.builds(GaussianPrivacy, small),
 )
 events = st.recursive(
     simple,
@@ -93,10 +95,12 @@ def test_noise_for_a_group_is_as_many_steps_and_rho_grows_with_the_square(size):
         return atom
 
     assert one(GaussianNoise("1/8", 5)) == GaussianNoise(Fraction(size**2, 8), 5 * size)
+    assert one(GaussianPrivacy("1/8")) == GaussianPrivacy(Fraction(size**2, 8))
     assert one(Concentrated("1/8")) == Concentrated(Fraction(size**2, 8))
     assert one(LaplaceNoise("1/8", 5)) == LaplaceNoise(Fraction(size, 8), 5 * size)
     assert one(BoundedRange("1/8")) == BoundedRange(Fraction(size, 8))
-    assert one(RandomizedResponse("1/8", 5)) == Worst(Fraction(size, 8), rho_of(Pure(Fraction(size, 8))))
+    pure = Pure(Fraction(size, 8))
+    assert one(RandomizedResponse("1/8", 5)) == Worst(pure.epsilon, rho_of(pure), mu_squared_of(pure))
     assert one(Pure("1/8")) == Pure(Fraction(size, 8))
 
 

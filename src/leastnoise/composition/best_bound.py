@@ -14,6 +14,7 @@ from leastnoise.composition.advanced import advanced_bound, advanced_per_query
 from leastnoise.composition.basic import basic_bound, basic_per_query
 from leastnoise.composition.bound import Bound
 from leastnoise.composition.concentrated import concentrated_bound
+from leastnoise.composition.gaussian import gaussian_bound
 from leastnoise.composition.homogeneous import homogeneous_bound, homogeneous_per_query
 from leastnoise.composition.loss_accountant import loss_bound
 from leastnoise.composition.normal_form import Parts, parts_of
@@ -26,7 +27,7 @@ from leastnoise.model.privacy import Privacy
 
 __all__ = ["all_bounds", "compose", "per_query"]
 
-_ACCOUNTANTS = (advanced_bound, homogeneous_bound, concentrated_bound, renyi_bound, loss_bound)
+_ACCOUNTANTS = (advanced_bound, homogeneous_bound, concentrated_bound, gaussian_bound, renyi_bound, loss_bound)
 _MOST_DISTINCT = 512
 
 

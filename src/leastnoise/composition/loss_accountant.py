@@ -28,9 +28,9 @@ _MOST_GROUPS_BELOW = 8
 
 
 def loss_bound(parts: Parts, delta: Fraction) -> Bound | None:
-    """The least ε that the loss laws allow at δ; None where an event has no law or no δ is left."""
+    """The least ε that the loss laws allow at δ; None where an event has no law, no δ is left, or μ² says it all."""
     slack = parts.slack(delta)
-    if slack <= 0 or not parts.atoms or parts.queries > _MOST_QUERIES:
+    if slack <= 0 or parts.is_gaussian or parts.queries > _MOST_QUERIES:
         return None
     law = composed_law(coarse(parts, _MOST_GROUPS).atoms, slack, upward=True)
     epsilon = None if law is None else law.epsilon(slack)

@@ -8,27 +8,38 @@
 - Bounded range ε: losses within [t − ε, t] for an unknown t, worst for each x at t = (x + ε)/2, so that
   δ(x) = (1 − e^((x−ε)/2))²/(1 − e^-ε) for |x| ≤ ε (compare Dong, Durfee and Rogers 2020). Below: t = ε/2.
 - Discrete Gaussian noise, σ² = n²/(2ρ): the loss is ρ(1 − 2y/n) with mass ∝ e^(−y²/2σ²).
+- Gaussian privacy: the loss is N(μ²/2, μ²). Above: the polygon of its δ, with δ beyond the last loss lost. Below: the
+  losses rounded down.
 
 A law above a curve is the polygon through its values at evenly spaced losses: convex curves lie below their chords.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
-from math import isqrt
 
 from leastnoise.composition.atomic_events import Atom, Worst
+from leastnoise.composition.gaussian import delta_ball
 from leastnoise.composition.loss_distribution import LossDistribution
-from leastnoise.exact.balls import Ball, evaluate, of_fraction, scaled_bounds
+from leastnoise.exact.balls import Ball, evaluate, normal_cdf, of_fraction, scaled_bounds
 from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.model.events import BoundedRange, GaussianNoise, LaplaceNoise, Pure, RandomizedResponse
+from leastnoise.model.events import (
+    BoundedRange,
+    GaussianNoise,
+    GaussianPrivacy,
+    LaplaceNoise,
+    Pure,
+    RandomizedResponse,
+)
 
 __all__ = ["law_above", "law_below"]
 
 _MOST_LOSSES = 64  # of one query, where its law has more or infinitely many
 _MOST_GAUSSIAN_LOSSES = 4096
+_GAUSSIAN_PIECES = 2048  # of the losses of Gaussian privacy that are kept
 _MOST_GAUSSIAN_OUTCOMES = 100_000  # on either side; finer lattices are accounted for by ρ alone
 
 
@@ -59,6 +70,8 @@ def law_below(atom: Atom, bits: int, tail: int) -> LossDistribution | None:
 def _law(atom: Atom, bits: int, tail: int, upward: bool) -> LossDistribution | None:
     if isinstance(atom, GaussianNoise):
         return _gaussian(atom, bits, tail, upward)
+    if isinstance(atom, GaussianPrivacy):
+        return _continuous_gaussian(atom, bits, tail, upward)
     if not isinstance(atom, Pure | Worst) or atom.epsilon is None or (isinstance(atom, Worst) and not upward):
         return None
     epsilon, pieces, masses = _finite(atom, atom.epsilon, upward)
@@ -111,8 +124,13 @@ def _polygon(epsilon: Exact, delta: Callable[[Fraction], Ball]) -> list[Ball]:
     """
     places = [Fraction(i, _MOST_LOSSES) for i in range(_MOST_LOSSES + 1)]
     factors = [(ball_of(epsilon) * of_fraction(1 - 2 * place)).exp() for place in places]
-    deltas = [delta(place) for place in places]
-    inner = [(deltas[i] - deltas[i + 1]) / (factors[i] - factors[i + 1]) for i in range(_MOST_LOSSES)]
+    return _changes_of_slope(factors, [delta(place) for place in places])
+
+
+def _changes_of_slope(factors: list[Ball], deltas: list[Ball]) -> list[Ball]:
+    """The masses under P of a polygon through δ over e^x, of slope 0 after the first point and −1 before the last."""
+    chords = zip(pairwise(deltas), pairwise(factors), strict=True)
+    inner = [(left - right) / (first - last) for (left, right), (first, last) in chords]
     slopes = [of_fraction(0), *inner, of_fraction(-1)]
     return [factor * (right - left) for factor, (right, left) in zip(factors, pairwise(slopes), strict=True)]
 
@@ -142,7 +160,7 @@ def _gaussian(atom: GaussianNoise, bits: int, tail: int, upward: bool) -> LossDi
     """Outcomes −Y…Y. Beyond them each weight is at most the one before times the ratio at Y, a geometric sum."""
     variance = Fraction(atom.steps**2) / (2 * atom.rho)
     depth = bits - max(tail, 1).bit_length() + 2
-    last = isqrt(int(2 * variance * depth * Fraction(7, 10)) + 1) + 2
+    last = math.isqrt(int(2 * variance * depth * Fraction(7, 10)) + 1) + 2
     if last > _MOST_GAUSSIAN_OUTCOMES:
         return None
     (low, _), (high, ratio) = (_gaussian_weights(variance, last, bits + 64, up) for up in (False, True))
@@ -160,6 +178,27 @@ def _gaussian(atom: GaussianNoise, bits: int, tail: int, upward: bool) -> LossDi
     step = 2 * atom.rho / atom.steps
     law = LossDistribution(atom.rho + step * last, step, tuple(masses), bits, upward, lost).trimmed(tail)
     return law if len(law.masses) <= _MOST_GAUSSIAN_LOSSES else law.regridded(step * (len(law.masses) // 1024))
+
+
+def _continuous_gaussian(atom: GaussianPrivacy, bits: int, tail: int, upward: bool) -> LossDistribution:
+    """Losses within z·μ of the mean on an even grid, where what is beyond z is about as small as the tail."""
+    depth = max(bits - max(tail, 1).bit_length(), 1)
+    mu = Fraction(math.sqrt(atom.mu_squared))  # any grid is valid; this one fits
+    step = mu * Fraction(math.sqrt(1.4 * depth) + 1) * 2 / _GAUSSIAN_PIECES
+    top = atom.rho + step * (_GAUSSIAN_PIECES // 2)
+    losses = [top - step * i for i in range(_GAUSSIAN_PIECES + 1)]
+
+    def above() -> list[Ball]:
+        deltas = [delta_ball(atom.mu_squared, loss) for loss in losses]
+        return [deltas[0], *_changes_of_slope([of_fraction(loss).exp() for loss in losses], deltas)]
+
+    def below() -> list[Ball]:
+        scale = of_fraction(atom.mu_squared).sqrt()
+        chances = [normal_cdf(of_fraction(atom.rho - loss) / scale) for loss in losses]  # of a loss above this one
+        return [of_fraction(0), chances[0], *(second - first for first, second in pairwise(chances))]
+
+    lost, *masses = _integers(above if upward else below, bits, upward)
+    return LossDistribution(top, step, tuple(masses), bits, upward, lost)
 
 
 def _gaussian_weights(variance: Fraction, last: int, bits: int, up: bool) -> tuple[list[int], int]:

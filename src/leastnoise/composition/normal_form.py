@@ -2,7 +2,8 @@
 
 Groups are resolved, disjoint parts collapsed, and (ε, δ) split into δ, with which all may be lost, and the pure ε
 otherwise: P = (1 − δ)P' + δP'', Q = (1 − δ)Q' + δQ'' with P', Q' within e^ε of each other (Kairouz, Oh and Viswanath
-2015, proof of Theorem 3.3). What remains are atoms with counts.
+2015, proof of Theorem 3.3). What remains are atoms with counts. Gaussian privacy composes to Gaussian privacy with the
+sum of the μ² (Dong, Roth and Su 2022, Corollary 3.3), so at most one atom is Gaussian.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from leastnoise.composition.atomic_events import Atom, Worst, epsilon_of, rho_of
+from leastnoise.composition.atomic_events import Atom, Worst, epsilon_of, mu_squared_of, rho_of
 from leastnoise.composition.exact_sums import rational_above, sum_above
 from leastnoise.composition.group import group_delta_above
 from leastnoise.errors import UnknownEvent
@@ -27,6 +28,7 @@ from leastnoise.model.events import (
     Concentrated,
     Event,
     GaussianNoise,
+    GaussianPrivacy,
     Grouped,
     LaplaceNoise,
     Parallel,
@@ -64,6 +66,19 @@ class Parts:
     def rho(self) -> Fraction:
         """Σ ρ."""
         return rational_above(sum_above((rho_of(atom), count) for atom, count in self.atoms))
+
+    @cached_property
+    def mu_squared(self) -> Fraction | None:
+        """Σ μ², or None where an atom is not known to be Gaussian-private."""
+        known = [(mu_squared_of(atom), count) for atom, count in self.atoms]
+        if any(each is None for each, _ in known):
+            return None
+        return rational_above(sum_above((each, count) for each, count in known if each is not None))
+
+    @cached_property
+    def is_gaussian(self) -> bool:
+        """Whether Gaussian privacy is all there is beside the δ, so that μ² says everything."""
+        return all(isinstance(atom, GaussianPrivacy) for atom, _ in self.atoms)
 
     def slack(self, delta: Fraction) -> Fraction:
         """The δ' that the atoms may use: 1 − (1 − δ')·Π(1 − δᵢ) ≤ δ, rounded down; zero where none is left."""
@@ -108,9 +123,13 @@ class _Heap:
     def __init__(self) -> None:
         self.atoms: dict[object, tuple[Atom, int]] = {}
         self.deltas: Counter[Fraction] = Counter()
+        self.mu_squared: Counter[Fraction] = Counter()
 
     def parts(self) -> Parts:
-        return Parts(tuple(self.atoms.values()), tuple(self.deltas.items()))
+        atoms = tuple(self.atoms.values())
+        if self.mu_squared:
+            atoms += ((GaussianPrivacy(rational_above(sum_above(self.mu_squared.items()))), 1),)
+        return Parts(atoms, tuple(self.deltas.items()))
 
     def add(self, event: Event, count: int, size: int = 1) -> None:
         """Add `count` copies of an event, as it protects groups of `size`."""
@@ -131,6 +150,9 @@ class _Heap:
             raise _unknown(event)
 
     def add_atom(self, atom: Atom, count: int) -> None:
+        if isinstance(atom, GaussianPrivacy):
+            self.mu_squared[atom.mu_squared] += count
+            return
         key = _key(atom)
         known = self.atoms.get(key)
         self.atoms[key] = (atom, count if known is None else known[1] + count)
@@ -138,27 +160,35 @@ class _Heap:
     def add_worst(self, events: tuple[Event, ...], count: int, size: int) -> None:
         """One person is in one part. A group may be spread over several, which costs at most what one part would.
 
-        That last step holds for ε, δ and ρ, because each of them grows at least in proportion to the size of a group;
-        it need not hold for whole loss laws, which are kept only where all parts agree and the group is one person.
+        That last step holds for ε, δ and ρ, because each of them grows at least in proportion to the size of a group,
+        and for Gaussian parts, where Σ(kᵢμᵢ)² ≤ (k·max μᵢ)². It need not hold for μ² of other parts, nor for whole loss
+        laws, which are kept only where all parts agree and the group is one person.
         """
         options = []
         for event in events:
             option = _Heap()
             option.add(event, 1, size)
             options.append(option)
-        one = options[0]
-        if size == 1 and all((option.atoms, option.deltas) == (one.atoms, one.deltas) for option in options):
-            for atom, times in one.atoms.values():
+        parts = [option.parts() for option in options]
+        one = parts[0]
+        if size == 1 and all(
+            (set(part.atoms), set(part.deltas)) == (set(one.atoms), set(one.deltas)) for part in parts
+        ):
+            for atom, times in one.atoms:
                 self.add_atom(atom, times * count)
-            for delta, times in one.deltas.items():
+            for delta, times in one.deltas:
                 self.deltas[delta] += times * count
             return
-        parts = [option.parts() for option in options]
         epsilons = [part.epsilon for part in parts]
         worst = None if any(e is None for e in epsilons) else max(e for e in epsilons if e is not None)
         rho, delta = max(part.rho for part in parts), max(part.delta for part in parts)
-        if rho > 0:
-            self.add_atom(Worst(worst, rho), count)
+        gaussian = all(part.is_gaussian for part in parts)
+        known = [part.mu_squared for part in parts] if gaussian or size == 1 else [None]
+        mu_squared = None if any(each is None for each in known) else max(each for each in known if each is not None)
+        if mu_squared and gaussian:
+            self.add_atom(GaussianPrivacy(mu_squared), count)
+        elif rho > 0:
+            self.add_atom(Worst(worst, rho, mu_squared), count)
         if delta > 0:
             self.deltas[delta] += count
 
@@ -174,12 +204,14 @@ def _grouped(event: Pure | Concentrated, size: int) -> Atom:
         return LaplaceNoise(event.epsilon * size, event.steps * size)
     if isinstance(event, GaussianNoise):
         return GaussianNoise(event.rho * size**2, event.steps * size)
+    if isinstance(event, GaussianPrivacy):
+        return GaussianPrivacy(event.mu_squared * size**2)
     if isinstance(event, Concentrated):
         return Concentrated(event.rho * size**2)
     if isinstance(event, BoundedRange):
         return BoundedRange(event.epsilon * size)
     pure = Pure(event.epsilon * size)
-    return Worst(pure.epsilon, rho_of(pure)) if isinstance(event, RandomizedResponse) else pure
+    return Worst(pure.epsilon, rho_of(pure), mu_squared_of(pure)) if isinstance(event, RandomizedResponse) else pure
 
 
 def _key(atom: Atom) -> object:
@@ -192,7 +224,7 @@ def _key(atom: Atom) -> object:
     return atom
 
 
-_ATOMS = frozenset((Pure, LaplaceNoise, BoundedRange, RandomizedResponse, Concentrated, GaussianNoise))
+_ATOMS = frozenset((Pure, LaplaceNoise, BoundedRange, RandomizedResponse, Concentrated, GaussianNoise, GaussianPrivacy))
 
 
 def _unknown(event: object) -> UnknownEvent:

@@ -13,7 +13,7 @@ from leastnoise.composition.atomic_events import Atom, Worst
 from leastnoise.composition.exact_sums import rational_above
 from leastnoise.composition.normal_form import Parts
 from leastnoise.exact.numbers import Exact
-from leastnoise.model.events import BoundedRange, Concentrated, LaplaceNoise, Pure, RandomizedResponse
+from leastnoise.model.events import BoundedRange, Concentrated, GaussianPrivacy, LaplaceNoise, Pure, RandomizedResponse
 
 __all__ = ["coarse"]
 
@@ -32,10 +32,10 @@ def coarse(parts: Parts, most: int) -> Parts:
     """
     if len(parts.atoms) <= most:
         return parts
-    kept = tuple((atom, count) for atom, count in parts.atoms if isinstance(atom, Worst))
+    kept = tuple((atom, count) for atom, count in parts.atoms if isinstance(atom, Worst | GaussianPrivacy))
     counts: dict[_Key, int] = {}
     for atom, count in parts.atoms:
-        if not isinstance(atom, Worst):
+        if not isinstance(atom, Worst | GaussianPrivacy):
             _add(counts, _rounded(atom), count)
     for digits in range(_FIRST_DIGITS - 1, 0, -1):
         if len(counts) + len(kept) <= most:

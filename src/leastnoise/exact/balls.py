@@ -16,7 +16,19 @@ from flint import arb, ctx, fmpq
 
 from leastnoise.errors import BadParameter, NumberTooLarge, PrecisionExhausted
 
-__all__ = ["Ball", "above", "below", "evaluate", "of_fraction", "precise", "refine", "require_bits", "scaled_bounds"]
+__all__ = [
+    "Ball",
+    "above",
+    "below",
+    "evaluate",
+    "normal_cdf",
+    "normal_quantile",
+    "of_fraction",
+    "precise",
+    "refine",
+    "require_bits",
+    "scaled_bounds",
+]
 
 Ball = arb
 _Result = TypeVar("_Result")
@@ -61,6 +73,16 @@ def refine(expression: Callable[[], Ball], first: int = _FIRST_PRECISION) -> Ite
 def of_fraction(value: Fraction | int) -> Ball:
     """The ball of a rational at the current working precision."""
     return arb(fmpq(value.numerator, value.denominator))
+
+
+def normal_cdf(point: Ball) -> Ball:
+    """Φ(point) = erfc(−point/√2)/2 at the current working precision; relative precision is kept far out to the left."""
+    return (-point / arb(2).sqrt()).erfc() / 2
+
+
+def normal_quantile(chance: Ball) -> Ball:
+    """Φ⁻¹(chance) = −√2·erfc⁻¹(2·chance) at the current working precision."""
+    return -arb(2).sqrt() * (2 * chance).erfcinv()
 
 
 def below(ball: Ball) -> Fraction:

@@ -22,6 +22,7 @@ __all__ = [
     "Concentrated",
     "Event",
     "GaussianNoise",
+    "GaussianPrivacy",
     "Grouped",
     "LaplaceNoise",
     "Parallel",
@@ -161,6 +162,41 @@ class GaussianNoise(Concentrated):
         return {**super().to_dict(), "steps": self.steps}
 
 
+@dataclass(frozen=True, init=False, repr=False)
+class GaussianPrivacy(Concentrated):
+    """μ-Gaussian privacy (Dong, Roth and Su 2022): neighbours are no easier to tell apart than N(0, 1) and N(μ, 1).
+
+    Continuous Gaussian noise of variance σ² has μ = sensitivity/σ (in the ℓ2 norm, in any dimension), also after
+    rounding or any other processing. It is μ²/2-concentrated, and its (ε, δ) are in `leastnoise.composition.gaussian`.
+    Discrete Gaussian noise has another law and is a `GaussianNoise`.
+
+    Args:
+        mu_squared: μ², which is rational where μ need not be.
+
+    >>> event = GaussianPrivacy(mu_squared="1/25")
+    >>> event, event.rho
+    (GaussianPrivacy(mu_squared=Fraction(1, 25)), Fraction(1, 50))
+    """
+
+    kind: ClassVar[str] = "gaussian privacy"
+
+    def __init__(self, mu_squared: NumberLike) -> None:
+        super().__init__(read_rational(mu_squared, "mu_squared", above=0) / 2)
+
+    @property
+    def mu_squared(self) -> Fraction:
+        """μ² = 2ρ."""
+        return 2 * self.rho
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, exact."""
+        return {"kind": self.kind, "mu_squared": str(self.mu_squared)}
+
+    def __repr__(self) -> str:
+        """The call that makes it."""
+        return f"GaussianPrivacy(mu_squared={self.mu_squared!r})"
+
+
 @dataclass(frozen=True)
 class Composed:
     """Several events on the same people, one after the other."""
@@ -255,6 +291,15 @@ def _unknown(given: object) -> UnknownEvent:
 
 _SIMPLE: dict[str, type[Pure | Approximate | Concentrated]] = {
     event.kind: event
-    for event in (Pure, LaplaceNoise, BoundedRange, RandomizedResponse, Approximate, Concentrated, GaussianNoise)
+    for event in (
+        Pure,
+        LaplaceNoise,
+        BoundedRange,
+        RandomizedResponse,
+        Approximate,
+        Concentrated,
+        GaussianNoise,
+        GaussianPrivacy,
+    )
 }
 _VOCABULARY = frozenset((*_SIMPLE.values(), Composed, Parallel, Grouped))
