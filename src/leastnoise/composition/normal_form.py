@@ -170,13 +170,11 @@ class _Heap:
             option.add(event, 1, size)
             options.append(option)
         parts = [option.parts() for option in options]
-        one = parts[0]
-        if size == 1 and all(
-            (set(part.atoms), set(part.deltas)) == (set(one.atoms), set(one.deltas)) for part in parts
-        ):
-            for atom, times in one.atoms:
+        contents = [(set(part.atoms), set(part.deltas)) for part in parts]
+        if size == 1 and all(each == contents[0] for each in contents):
+            for atom, times in parts[0].atoms:
                 self.add_atom(atom, times * count)
-            for delta, times in one.deltas:
+            for delta, times in parts[0].deltas:
                 self.deltas[delta] += times * count
             return
         epsilons = [part.epsilon for part in parts]
