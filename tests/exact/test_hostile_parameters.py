@@ -16,7 +16,7 @@ from leastnoise.errors import LeastNoiseError
 from leastnoise.exact import gaussian_sums
 from leastnoise.exact.samplers import pixelated_laplace
 from leastnoise.mechanisms import choice, numeric, vector
-from leastnoise.mechanisms.numeric.remap import best_guess
+from leastnoise.mechanisms.numeric.inference import best_guess
 from leastnoise.mechanisms.rainbow import RainbowGraph
 from leastnoise.model.graphs import hypercube, path
 

@@ -1,8 +1,8 @@
 """A refusal of a rank or combinatorial mechanism depends on public things only.
 
-Three nets: every `raise` of the two rooms is listed with the public fact it looks at, so that a new one must be thought
-about; private inputs on both sides of every power of two and of every former limit are answered alike; random private
-inputs and their neighbours too.
+Three nets: every `raise` of the two rooms, and of the reading of truths, is listed with the public fact it looks at, so
+that a new one must be thought about; private inputs on both sides of every power of two and of every former limit are
+answered alike; random private inputs and their neighbours too.
 """
 
 import ast
@@ -32,6 +32,7 @@ from leastnoise.mechanisms.rank.tally import Tally
 
 ROOT = Path(leastnoise.mechanisms.__file__).parent
 FORM = "the form of the private input: its type and its shape"
+FINITE = "its form, and whether the one who asks replaced all missing values, as the mechanism demands"
 PARAMETER = "a public parameter"
 ALWAYS = "nothing: it always raises"
 
@@ -82,7 +83,6 @@ RAISES = {
     "rank/certificates.py": {"certify": (1, PARAMETER)},
     "rank/lattice.py": {"read_grid": (7, PARAMETER), "read_interval": (2, PARAMETER)},
     "rank/rank_law.py": {"read_level": (1, PARAMETER)},
-    "rank/records.py": {"read_records": (2, FORM)},  # and the number of records, where it was said in public
     "rank/refusals.py": {"read_bounds": (1, PARAMETER), "_read_bound": (2, PARAMETER)},
     "rank/several_quantiles.py": {
         "SeveralQuantiles.__init__": (1, PARAMETER),
@@ -91,6 +91,15 @@ RAISES = {
     },
     "rank/smooth_median.py": {"SmoothMedian.__init__": (1, PARAMETER), "SmoothMedian.certificate": (1, ALWAYS)},
     "rank/tally.py": {"Tally.__init__": (1, FORM), "Tally.checked": (2, FORM)},
+    "truths.py": {
+        "read_whole": (1, FORM),
+        "read_real": (1, FINITE),
+        "read_whole_vector": (1, FORM),
+        "read_candidates": (2, PARAMETER),
+        "read_scores": (1, FINITE),
+        "place_of": (2, PARAMETER),
+        "read_records": (2, FORM),  # and the number of records, where it was said in public
+    },
 }
 
 
@@ -104,11 +113,11 @@ def raises_in(node, names=()):
 
 def test_every_raise_is_listed_with_the_public_fact_it_looks_at():
     found = {}
-    for room in ("combinatorial", "rank"):
-        for path in sorted((ROOT / room).rglob("*.py")):
-            counted = Counter(raises_in(ast.parse(path.read_text(encoding="utf-8"))))
-            if counted:
-                found[path.relative_to(ROOT).as_posix()] = dict(counted)
+    rooms = (path for room in ("combinatorial", "rank") for path in (ROOT / room).rglob("*.py"))
+    for path in [*rooms, ROOT / "truths.py"]:
+        counted = Counter(raises_in(ast.parse(path.read_text(encoding="utf-8"))))
+        if counted:
+            found[path.relative_to(ROOT).as_posix()] = dict(counted)
     assert found == {path: {name: count for name, (count, _) in places.items()} for path, places in RAISES.items()}
 
 

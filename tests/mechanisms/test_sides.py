@@ -16,7 +16,7 @@ from leastnoise.mechanisms.combinatorial.sorted_counts.decisions import decide_b
 from leastnoise.mechanisms.combinatorial.sorted_counts.numbers import Balls, Doubles
 from leastnoise.mechanisms.combinatorial.sorted_counts.shift_chain import ShiftChain
 from leastnoise.mechanisms.combinatorial.vertex_cover.noisy_order import _block
-from leastnoise.mechanisms.numeric.gaussian_profile import gaussian_delta
+from leastnoise.mechanisms.numeric.discrete_gaussian import gaussian_delta
 from leastnoise.mechanisms.rank import SmoothMedian
 from leastnoise.mechanisms.vector.envelope import Envelope
 from support.statistics import fits

@@ -20,13 +20,14 @@ import numpy as np
 from leastnoise.errors import BadParameter
 from leastnoise.exact.numbers import Exact, LogSum, ln
 
-__all__ = ["NumberLike", "read_exact", "read_integer", "read_many", "read_rate", "read_rational"]
+__all__ = ["NumberLike", "read_epsilon", "read_exact", "read_integer", "read_many", "read_rate", "read_rational"]
 
 NumberLike: TypeAlias = int | float | str | Decimal | Fraction | LogSum | SupportsIndex | SupportsFloat
 
 _LONGEST_TEXT = 1000
 _MOST_BITS = 4096  # of numerator and denominator: beyond 10^1200 no parameter means anything
 _LARGEST_DECIMAL_EXPONENT = 1200
+_LEAST_EPSILON, _LARGEST_EPSILON = Fraction(1, 10**30), 10**4  # no double of a rate in it overflows or vanishes
 
 _UNSIGNED = r"(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d{1,6})?(?:/\d[\d_]*)?"
 _TERM = re.compile(
@@ -111,6 +112,15 @@ def read_rate(value: NumberLike, name: str, *, reach: int = 1000) -> Exact:
         given = value if isinstance(value, str | float | Decimal) else "more" if number > 1 else "less"
         raise _refusal(f"{name} must lie between 2^-{reach} and 2^{reach}", given, name)
     return number
+
+
+def read_epsilon(epsilon: NumberLike) -> Exact:
+    """Read ε, from 1e-30 to 10,000: a smaller one answers nothing, a larger one protects nobody.
+
+    >>> read_epsilon(0.5)
+    Fraction(1, 2)
+    """
+    return read_exact(epsilon, "epsilon", at_least=_LEAST_EPSILON, at_most=_LARGEST_EPSILON)
 
 
 def read_integer(value: NumberLike, name: str, *, at_least: int | None = None, at_most: int | None = None) -> int:

@@ -18,7 +18,9 @@ from leastnoise.model.events import Event
 if TYPE_CHECKING:
     from leastnoise.model.certificate import Certificate
 
-__all__ = ["ErrorEstimate", "Mechanism", "Reason"]
+__all__ = ["LEVEL", "ErrorEstimate", "Mechanism", "Reason"]
+
+LEVEL = Fraction(19, 20)  # of the errors and intervals that are shown
 
 
 @dataclass(frozen=True)

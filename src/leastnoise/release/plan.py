@@ -11,9 +11,8 @@ from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.mechanisms.candidates import Candidate
 from leastnoise.mechanisms.histogram.independent_noise import IndependentNoise
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.model.events import Event
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.display import Line, html_lines, number, rich_lines, text_lines
 

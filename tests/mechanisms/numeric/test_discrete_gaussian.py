@@ -8,7 +8,7 @@ import pytest
 from leastnoise.errors import BadParameter, NumberTooLarge
 from leastnoise.exact import exp_enclosure, read_exact
 from leastnoise.mechanisms.numeric import DiscreteGaussian
-from leastnoise.mechanisms.numeric.gaussian_profile import gaussian_delta, least_variance
+from leastnoise.mechanisms.numeric.discrete_gaussian import gaussian_delta, least_variance
 from leastnoise.model.events import Approximate, GaussianNoise
 
 SMALL = [("1/20", 1), ("1/2", 1), ("7/2", 1), (4, 2), ("1/2", 3), (30, 5)]

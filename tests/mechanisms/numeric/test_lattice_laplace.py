@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from leastnoise.errors import BadParameter
 from leastnoise.exact import SeededSource
 from leastnoise.mechanisms.numeric import LatticeLaplace
-from leastnoise.mechanisms.numeric.lattice import Lattice
+from leastnoise.mechanisms.numeric.lattice_laplace import RealLattice
 
 lengths = st.fractions(Fraction(1, 50), 20, max_denominator=60)
 
 
 @given(lengths, lengths, st.fractions(-30, 30, max_denominator=120), st.fractions(0, 1, max_denominator=50))
 def test_rounding_moves_by_at_most_the_rounded_up_quotient(step, sensitivity, x, share):
-    lattice = Lattice(step)
+    lattice = RealLattice(step)
     moved = lattice.nearest(x + share * sensitivity) - lattice.nearest(x)
     assert 0 <= moved <= -(-sensitivity // step)
 
@@ -25,7 +25,7 @@ def test_rounding_moves_by_at_most_the_rounded_up_quotient(step, sensitivity, x,
 @given(lengths, lengths)
 def test_some_answers_do_move_that_far(step, sensitivity):
     """From just below a half-way point; so a smaller whole sensitivity would be wrong."""
-    lattice, most = Lattice(step), -(-sensitivity // step)
+    lattice, most = RealLattice(step), -(-sensitivity // step)
     rest = sensitivity / step - (most - 1)  # what is left after most − 1 whole steps, above 0 and at most 1
     x = step * (Fraction(1, 2) - rest / 2) if rest < 1 else Fraction(0)
     assert lattice.nearest(x + sensitivity) - lattice.nearest(x) == most
@@ -34,7 +34,7 @@ def test_some_answers_do_move_that_far(step, sensitivity):
 def test_rounding_half_way_cases_to_even_would_need_more():
     one, other = Fraction(1, 2), Fraction(3, 2)
     assert round(other) - round(one) == 2  # Python's own rounding moves by two steps for a change of one
-    assert Lattice(Fraction(1)).nearest(other) - Lattice(Fraction(1)).nearest(one) == 1
+    assert RealLattice(Fraction(1)).nearest(other) - RealLattice(Fraction(1)).nearest(one) == 1
 
 
 @given(
@@ -43,7 +43,7 @@ def test_rounding_half_way_cases_to_even_would_need_more():
     st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=5),
 )
 def test_doubles_are_rounded_once(step, origin, places):
-    lattice = Lattice(step, origin)
+    lattice = RealLattice(step, origin)
     expected = [float(origin + k * step) for k in places]
     assert lattice.doubles(np.array(places)).tolist() == expected
     assert lattice.doubles(np.array([k % 1000 for k in places])).tolist() == [
@@ -57,14 +57,14 @@ def test_doubles_are_rounded_once(step, origin, places):
 
 
 def test_numbers_off_the_lattice_have_no_place_and_no_mass():
-    assert not Lattice(Fraction(1, 4)).places(0.3)
-    assert not Lattice(Fraction(1, 4)).places(float("inf"))
+    assert not RealLattice(Fraction(1, 4)).places(0.3)
+    assert not RealLattice(Fraction(1, 4)).places(float("inf"))
     assert LatticeLaplace(1, 1, "1/4").pmf(0.3, 0).upper == 0
 
 
 def test_where_doubles_are_coarser_than_the_lattice_masses_add_up():
     mechanism, far = LatticeLaplace("ln(2)", 1, 1), 2.0**54
-    places = Lattice(Fraction(1)).places(far)
+    places = RealLattice(Fraction(1)).places(far)
     assert len(places) > 1
     total = sum(mechanism._noise.noise_pmf(k - 2**54).lower for k in places)
     assert mechanism.pmf(far, far).lower == total
@@ -77,7 +77,7 @@ def test_no_low_bit_of_the_answer_survives(place, share):
     mechanism = LatticeLaplace("1/10", 1, "1/3")
     answer = float(place) + float(share)
     for drawn in mechanism.draw(answer, size=5, source=SeededSource(place % 97)).tolist():
-        assert len(Lattice(Fraction(1, 3)).places(drawn)) == 1
+        assert len(RealLattice(Fraction(1, 3)).places(drawn)) == 1
 
 
 def test_the_error_is_worst_half_way_and_known_everywhere():

@@ -7,8 +7,8 @@ import pytest
 
 from leastnoise.errors import BadParameter
 from leastnoise.exact import SeededSource, read_exact
+from leastnoise.exact.laplace_sums import l1_quantile
 from leastnoise.mechanisms.numeric import VectorLaplace
-from leastnoise.mechanisms.numeric.l1_error import l1_quantile
 from support.statistics import fits
 
 

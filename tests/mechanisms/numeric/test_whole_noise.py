@@ -10,8 +10,8 @@ from scipy.optimize import linprog
 
 from leastnoise.errors import BadLoss, BadParameter, NumberTooLarge
 from leastnoise.exact import SeededSource
+from leastnoise.exact.formulas import at_alpha, floor_of, least_whole
 from leastnoise.mechanisms.numeric import DiscreteGaussian, Geometric, Staircase, TruncatedGeometric
-from leastnoise.mechanisms.numeric.formulas import at_alpha, floor_of, least_whole
 from leastnoise.model.losses import absolute, from_function, squared, zero_one
 
 LOSSES = {absolute: lambda y, x: abs(y - x), squared: lambda y, x: (y - x) ** 2, zero_one: lambda y, x: int(y != x)}

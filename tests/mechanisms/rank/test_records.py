@@ -9,7 +9,7 @@ import pytest
 from leastnoise.errors import BadParameter, LeastNoiseError, UnboundedData
 from leastnoise.mechanisms.rank import BoundedMean, IntervalQuantile, Quantile, SeveralQuantiles, SmoothMedian
 from leastnoise.mechanisms.rank.lattice import read_grid, read_interval
-from leastnoise.mechanisms.rank.records import read_records
+from leastnoise.mechanisms.truths import read_records
 
 NAN, INF = float("nan"), float("inf")
 STRANGE = [

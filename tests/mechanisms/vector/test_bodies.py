@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact import Enclosure, SeededSource, ln
+from leastnoise.exact.formulas import numerator, power_sum, ratio_of_power_sums
+from leastnoise.exact.laplace_sums import mean_absolute_sum
 from leastnoise.mechanisms.vector import Ball, CountingBody, CrossPolytope, Cube, KNorm, Polytope
 from leastnoise.mechanisms.vector.bodies import RadialBody
-from leastnoise.mechanisms.vector.geometric_sums import mean_absolute_sum
-from leastnoise.mechanisms.vector.series import numerator, power_sum, ratio_of_power_sums
 
 BODIES = [
     CrossPolytope(1),

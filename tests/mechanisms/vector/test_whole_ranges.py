@@ -9,8 +9,8 @@ import pytest
 from leastnoise.exact import SeededSource, negative_binomial
 from leastnoise.exact.arrays import largest_size, whole_array, wide_enough
 from leastnoise.mechanisms.numeric import Geometric, Staircase, TruncatedGeometric, VectorLaplace
-from leastnoise.mechanisms.numeric.lattice import Lattice
-from leastnoise.mechanisms.numeric.truths import add_noise, whole_vector
+from leastnoise.mechanisms.numeric.lattice_laplace import RealLattice
+from leastnoise.mechanisms.truths import add_noise, read_whole_vector
 from leastnoise.mechanisms.vector import Ball, CountingBody, CrossPolytope, Cube, KNorm, Polytope, envelope, polytope
 from leastnoise.mechanisms.vector.envelope import Envelope
 
@@ -173,7 +173,7 @@ ANSWERS = [
 def test_whole_answers_of_any_size_are_answered_exactly(answer):
     true = [int(value) for value in answer]
     noise = np.array([[0, 0], [5, -5], [2**62, 2**62]])
-    sums = add_noise(whole_vector(answer, 2), noise.copy())
+    sums = add_noise(read_whole_vector(answer, 2), noise.copy())
     expected = [[x + z for x, z in zip(true, row, strict=True)] for row in noise.tolist()]
     assert sums.tolist() == expected
     fits = all(-(2**63) <= value < 2**63 for row in expected for value in row)
@@ -189,8 +189,8 @@ def test_the_type_of_a_release_does_not_tell_neighbours_apart(border):
     """The type is a function of the released numbers: equal sums have equal types, whatever the answer was."""
     for x in range(border - 2, border + 3):
         for z in (-(2**62), -3, 0, 3, 2**62):
-            here = add_noise(whole_vector([x], 1), np.array([z]))
-            there = add_noise(whole_vector([x + 1], 1), np.array([z - 1]))
+            here = add_noise(read_whole_vector([x], 1), np.array([z]))
+            there = add_noise(read_whole_vector([x + 1], 1), np.array([z - 1]))
             assert here.tolist() == there.tolist() == [x + z]
             assert here.dtype == there.dtype
             single = add_noise(np.array(x, dtype=object), np.array([z]))
@@ -219,7 +219,7 @@ def test_an_array_is_as_wide_as_what_is_computed_from_it():
 
 def test_lattice_points_far_out_are_the_nearest_doubles():
     for step in (Fraction(1, 3), Fraction(1, 2**60), Fraction(2**60), Fraction(10**18, 7)):
-        lattice = Lattice(step, Fraction(1, 7))
+        lattice = RealLattice(step, Fraction(1, 7))
         places = np.array([0, 1, -1, 2**31, -(2**52), 2**62, -(2**63), 2**63 - 1])
         assert lattice.doubles(places).tolist() == [lattice.double(int(k)) for k in places]
 

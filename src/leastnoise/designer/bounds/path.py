@@ -15,10 +15,10 @@ from leastnoise.designer.theorems.uniform_count import uniform_count
 from leastnoise.errors import BadParameter
 from leastnoise.exact.balls import of_fraction
 from leastnoise.exact.enclosures import Enclosure, enclose, exp_enclosure
+from leastnoise.exact.formulas import at_alpha
 from leastnoise.exact.numbers import Exact, ball_of
 from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
 from leastnoise.mechanisms.combinatorial.bounds import count_bound
-from leastnoise.mechanisms.numeric.formulas import at_alpha
 
 __all__ = [
     "exponential_share",

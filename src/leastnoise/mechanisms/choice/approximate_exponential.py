@@ -28,10 +28,10 @@ from leastnoise.exact.parameters import NumberLike, read_rational
 from leastnoise.exact.samplers.scores import Numbers, Scores
 from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.choice.selection import LEVEL, Selection
-from leastnoise.mechanisms.choice.truths import Candidates
+from leastnoise.mechanisms.choice.selection import Selection
+from leastnoise.mechanisms.truths import Candidates
 from leastnoise.model.events import BoundedRange
-from leastnoise.model.mechanism import Reason
+from leastnoise.model.mechanism import LEVEL, Reason
 
 __all__ = ["ApproximateExponential"]
 

@@ -29,7 +29,7 @@ from leastnoise.exact.enclosures import Enclosure, exp_enclosure
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
 from leastnoise.exact.samplers.scores import Numbers
 from leastnoise.mechanisms.choice.permute_and_flip import PermuteAndFlip
-from leastnoise.mechanisms.choice.truths import read_candidates
+from leastnoise.mechanisms.truths import read_candidates
 from leastnoise.model.mechanism import Reason
 
 __all__ = ["BestPrice"]

@@ -27,10 +27,10 @@ from leastnoise.exact.samplers.chances import at_chances
 from leastnoise.exact.samplers.scores import Numbers, Scores
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.choice.regret import exponential_quantile, exponential_regret, utility_gap
-from leastnoise.mechanisms.choice.selection import LEVEL, RatedSelection
-from leastnoise.mechanisms.choice.truths import Candidates
+from leastnoise.mechanisms.choice.selection import RatedSelection
+from leastnoise.mechanisms.truths import Candidates
 from leastnoise.model.events import BoundedRange
-from leastnoise.model.mechanism import Reason
+from leastnoise.model.mechanism import LEVEL, Reason
 
 __all__ = ["Exponential"]
 

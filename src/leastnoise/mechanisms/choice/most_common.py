@@ -18,7 +18,7 @@ from leastnoise.errors import BadParameter
 from leastnoise.exact.parameters import NumberLike
 from leastnoise.exact.samplers.scores import Numbers
 from leastnoise.mechanisms.choice.permute_and_flip import PermuteAndFlip
-from leastnoise.mechanisms.choice.truths import Candidates, read_candidates
+from leastnoise.mechanisms.truths import Candidates, read_candidates
 
 __all__ = ["MostCommon"]
 

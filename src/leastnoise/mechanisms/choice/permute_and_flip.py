@@ -26,10 +26,10 @@ from leastnoise.exact.samplers.permute_and_flip import PermuteAndFlipLaw
 from leastnoise.exact.samplers.scores import Numbers, Scores
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.choice.regret import permute_and_flip_quantile, permute_and_flip_regret
-from leastnoise.mechanisms.choice.selection import LEVEL, RatedSelection
-from leastnoise.mechanisms.choice.truths import Candidates
+from leastnoise.mechanisms.choice.selection import RatedSelection
+from leastnoise.mechanisms.truths import Candidates
 from leastnoise.model.events import Pure
-from leastnoise.model.mechanism import Reason
+from leastnoise.model.mechanism import LEVEL, Reason
 
 __all__ = ["PermuteAndFlip"]
 

@@ -22,16 +22,15 @@ from leastnoise.exact.numbers import Exact, ball_of, exact_exp
 from leastnoise.exact.parameters import NumberLike, read_rate
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.sources import Source, require_secure
-from leastnoise.mechanisms.choice.truths import Candidates, name_places, place_of, read_candidates
+from leastnoise.mechanisms.truths import Candidates, name_places, place_of, read_candidates
 from leastnoise.model import events
 from leastnoise.model.certificate import Certificate, TheoremCertificate
 from leastnoise.model.graphs import complete
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.privacy import Privacy
 
 __all__ = ["RandomizedResponse"]
 
-_LEVEL = Fraction(19, 20)
 _SHOWN = 8  # labels in a certificate
 
 
@@ -89,7 +88,7 @@ class RandomizedResponse(Mechanism):
     def error(self) -> ErrorEstimate:
         """How often the answer is wrong: (k − 1)/(e^epsilon + k − 1), for every answer."""
         wrong = self._wrong()
-        return ErrorEstimate("zero-one", wrong, {_LEVEL: Fraction(wrong.upper > 1 - _LEVEL)})
+        return ErrorEstimate("zero-one", wrong, {LEVEL: Fraction(wrong.upper > 1 - LEVEL)})
 
     def estimate(self, counts: Sequence[int]) -> list[Fraction]:
         """Unbiased estimates of how many people have each label, from how many responded with it.

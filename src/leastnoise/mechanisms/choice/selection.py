@@ -27,15 +27,14 @@ from leastnoise.exact.samplers.scores import Numbers, Scores
 from leastnoise.exact.samplers.shaping import in_shape
 from leastnoise.exact.sources import Source, system_source
 from leastnoise.mechanisms.choice.regret import least_regret, utility_gap
-from leastnoise.mechanisms.choice.truths import Candidates, name_places, place_of, read_candidates, read_scores
+from leastnoise.mechanisms.truths import Candidates, name_places, place_of, read_candidates, read_scores
 from leastnoise.model.certificate import Certificate, PrivacyCertificate
 from leastnoise.model.graphs import from_edges
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism
 from leastnoise.model.privacy import Privacy
 
-__all__ = ["LEVEL", "LOSS", "RatedSelection", "Selection"]
+__all__ = ["LOSS", "RatedSelection", "Selection"]
 
-LEVEL = Fraction(19, 20)
 LOSS = "score below the best"
 _SHOWN = 3  # candidates, and levels of their scores, in a certificate
 

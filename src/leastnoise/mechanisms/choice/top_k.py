@@ -30,12 +30,12 @@ from leastnoise.exact.samplers.scores import Numbers, Scores
 from leastnoise.exact.sources import Source, system_source
 from leastnoise.mechanisms.choice.exponential import Exponential
 from leastnoise.mechanisms.choice.permute_and_flip import PermuteAndFlip
-from leastnoise.mechanisms.choice.selection import LEVEL, RatedSelection
-from leastnoise.mechanisms.choice.truths import Candidates, name_places, place_of, read_candidates, read_scores
+from leastnoise.mechanisms.choice.selection import RatedSelection
+from leastnoise.mechanisms.truths import Candidates, name_places, place_of, read_candidates, read_scores
 from leastnoise.model.certificate import Certificate, PrivacyCertificate
 from leastnoise.model.events import Composed
 from leastnoise.model.graphs import from_edges
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.privacy import Privacy
 
 __all__ = ["OneShotTopK", "PeelingTopK", "TopK"]

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.parameters import NumberLike, read_integer
-from leastnoise.mechanisms.epsilon import read_epsilon
-from leastnoise.mechanisms.numeric.formulas import at_alpha
+from leastnoise.exact.formulas import at_alpha
+from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer
 
 __all__ = ["count_bound", "min_cut_bound", "sorted_counts_bound", "vertex_cover_bound"]
 

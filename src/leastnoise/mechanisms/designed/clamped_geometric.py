@@ -18,7 +18,7 @@ from leastnoise.exact.numbers import Exact
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.numeric.geometric import Geometric
 from leastnoise.mechanisms.numeric.truncated_geometric import TruncatedGeometric
-from leastnoise.mechanisms.numeric.truths import whole_answer
+from leastnoise.mechanisms.truths import read_whole
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import LaplaceNoise
 from leastnoise.model.graphs import naturals
@@ -77,4 +77,4 @@ class ClampedGeometric(Mechanism):
 
     @staticmethod
     def _clamped(truth: Any) -> int:
-        return max(0, whole_answer(truth))
+        return max(0, read_whole(truth))

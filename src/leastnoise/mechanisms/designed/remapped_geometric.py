@@ -20,13 +20,13 @@ from leastnoise.exact.arrays import Size
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.designed.worst_error import LEVEL, worst_estimate
+from leastnoise.mechanisms.designed.worst_error import worst_estimate
 from leastnoise.mechanisms.numeric.truncated_geometric import TruncatedGeometric
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.design_problem import DesignProblem
 from leastnoise.model.events import LaplaceNoise, Pure
 from leastnoise.model.graphs.line import Line
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 
 __all__ = ["RemappedGeometric"]
 

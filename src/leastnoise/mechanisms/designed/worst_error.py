@@ -6,11 +6,9 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from leastnoise.exact.enclosures import Enclosure
-from leastnoise.model.mechanism import ErrorEstimate
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate
 
-__all__ = ["LEVEL", "quantile_of", "worst_estimate"]
-
-LEVEL = Fraction(19, 20)
+__all__ = ["quantile_of", "worst_estimate"]
 
 
 def worst_estimate(loss: str, inputs: Iterable[tuple[Sequence[Enclosure], Sequence[Fraction]]]) -> ErrorEstimate:

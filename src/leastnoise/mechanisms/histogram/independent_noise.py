@@ -20,12 +20,12 @@ from leastnoise.composition.concentrated import rho_within
 from leastnoise.errors import NumberTooLarge
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.formulas import scaled
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.numeric import DiscreteGaussian, Geometric, Staircase
-from leastnoise.mechanisms.numeric.formulas import scaled
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
-from leastnoise.mechanisms.numeric.truths import add_noise, whole_vector
+from leastnoise.mechanisms.truths import add_noise, read_whole_vector
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import Approximate, Composed, Event, Pure
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
@@ -74,13 +74,13 @@ class IndependentNoise(Mechanism):
 
     def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """The vector plus noise; with `size` that many of them along new first axes."""
-        true, shape = whole_vector(truth, self.dimension), shape_of(size)
+        true, shape = read_whole_vector(truth, self.dimension), shape_of(size)
         noise = [block.noise.noise((*shape, block.count), source) for block in self.blocks]
         return add_noise(true, noise[0] if len(noise) == 1 else np.concatenate(noise, axis=-1))
 
     def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """The product of the cells' probabilities."""
-        drawn, true = whole_vector(output, self.dimension), whole_vector(truth, self.dimension)
+        drawn, true = read_whole_vector(output, self.dimension), read_whole_vector(truth, self.dimension)
         noises = [block.noise for block in self.blocks for _ in range(block.count)]
         masses = [n.noise_pmf(int(y) - int(x), bits) for n, y, x in zip(noises, drawn, true, strict=True)]
         one = Fraction(1)

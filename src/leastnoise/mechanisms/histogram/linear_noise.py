@@ -16,11 +16,12 @@ import numpy as np
 
 from leastnoise.exact.balls import Ball, of_fraction
 from leastnoise.exact.enclosures import Enclosure, enclose, ln_above, sqrt_above
+from leastnoise.exact.formulas import scaled
 from leastnoise.exact.numbers import Exact, ball_of
 from leastnoise.mechanisms.numeric import DiscreteGaussian, Geometric
-from leastnoise.mechanisms.numeric.formulas import scaled
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL, IntegerNoise
+from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.mechanisms.vector import CrossPolytope
+from leastnoise.model.mechanism import LEVEL
 
 __all__ = ["Shape", "is_plain", "mean_along", "reach_of"]
 

@@ -19,16 +19,15 @@ import numpy as np
 from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.formulas import scaled
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.histogram.linear_noise import Shape, is_plain, mean_along, reach_of
 from leastnoise.mechanisms.numeric import DiscreteGaussian, Geometric
-from leastnoise.mechanisms.numeric.formulas import scaled
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL
-from leastnoise.mechanisms.numeric.truths import whole_vector
+from leastnoise.mechanisms.truths import read_whole_vector
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import Event
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 
 __all__ = ["MappedNoise", "Matrix"]
 
@@ -67,7 +66,7 @@ class MappedNoise(Mechanism):
 
     def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """The vector plus mapped noise; with `size` that many of them along new first axes."""
-        true, shape = whole_vector(truth, len(self.matrix)), shape_of(size)
+        true, shape = read_whole_vector(truth, len(self.matrix)), shape_of(size)
         noise = self.noise.noise((prod(shape), len(self.matrix[0])), source).astype(object)
         return (noise @ self._array.T + true.astype(object)).reshape((*shape, len(self.matrix)))
 
@@ -77,7 +76,7 @@ class MappedNoise(Mechanism):
         Raises:
             BadParameter: The columns are dependent.
         """
-        drawn, true = whole_vector(output, len(self.matrix)), whole_vector(truth, len(self.matrix))
+        drawn, true = read_whole_vector(output, len(self.matrix)), read_whole_vector(truth, len(self.matrix))
         difference = [int(y) - int(x) for y, x in zip(drawn, true, strict=True)]
         matrix = RationalMatrix(self.matrix)
         if matrix.rank() < len(self.matrix[0]):

@@ -20,11 +20,11 @@ import numpy as np
 from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.formulas import least_whole
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.numeric import Geometric
-from leastnoise.mechanisms.numeric.formulas import least_whole
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import Approximate
 from leastnoise.model.limits import MOST_GROUPS

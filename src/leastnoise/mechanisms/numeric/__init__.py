@@ -2,10 +2,9 @@
 
 from leastnoise.mechanisms.numeric.discrete_gaussian import DiscreteGaussian
 from leastnoise.mechanisms.numeric.geometric import Geometric
-from leastnoise.mechanisms.numeric.intervals import Interval, confidence_interval
+from leastnoise.mechanisms.numeric.inference import Guess, Interval, best_guess, confidence_interval
 from leastnoise.mechanisms.numeric.lattice_laplace import LatticeLaplace
 from leastnoise.mechanisms.numeric.problems import CountProblem, RealProblem
-from leastnoise.mechanisms.numeric.remap import Guess, best_guess
 from leastnoise.mechanisms.numeric.staircase import Staircase
 from leastnoise.mechanisms.numeric.truncated_geometric import TruncatedGeometric
 from leastnoise.mechanisms.numeric.truncated_laplace import TruncatedLaplace

@@ -1,9 +1,10 @@
 """The discrete Gaussian mechanism: a whole number plus noise Y with P(Y = k) ∝ e^(−k²/2σ²).
 
 Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020: if one person changes the
-answer by at most Δ it is Δ²/(2σ²)-zero-concentrated differentially private (Theorem 4), and its exact δ for every ε is
-known (Theorem 7). So a wanted (ε, δ) gives the least σ, by exact sums and never by the continuous formula, which for
-small σ errs on either side.
+truth by at most Δ it is Δ²/(2σ²)-zero-concentrated differentially private (Theorem 4), and (ε, δ)-privacy holds if and
+only if δ ≥ P(Y > εσ²/Δ − Δ/2) − e^ε·P(Y > εσ²/Δ + Δ/2) (Theorem 7). So a wanted (ε, δ) gives the least σ, by exact sums
+and never by the continuous formula, which for small σ errs on either side. Smaller changes ask for less: the law is
+log-concave, so the worst set for any change is a half-line {y > t}, and P(Y > t) − e^ε·P(Y > t + d) grows with d.
 """
 
 from __future__ import annotations
@@ -12,20 +13,78 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from leastnoise.errors import BadParameter
+from leastnoise.errors import BadParameter, NumberTooLarge
 from leastnoise.exact.arrays import Size
-from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.enclosures import Enclosure, exp_enclosure
+from leastnoise.exact.formulas import floor_of
 from leastnoise.exact.gaussian_sums import discrete_gaussian_moment, discrete_gaussian_tail
+from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rate, read_rational
 from leastnoise.exact.samplers.gaussian import discrete_gaussian
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.gaussian_profile import gaussian_delta, least_variance
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import Approximate, GaussianNoise
 from leastnoise.model.mechanism import Reason
 
-__all__ = ["DiscreteGaussian"]
+__all__ = ["DiscreteGaussian", "gaussian_delta", "least_variance"]
+
+_DIGITS = 20  # binary digits of the variance that is found
+_SMALLEST, _LARGEST = -60, 96  # as powers of two
+_DIPS = 64
+_LEAST_DELTA = Fraction(1, 2**600)  # below, a tail is not told from zero
+
+
+def gaussian_delta(epsilon: Exact, variance: Fraction, sensitivity: int, bits: int = 64) -> Enclosure:
+    """The least δ for this ε.
+
+    >>> gaussian_delta(Fraction(1), Fraction(4), 1)
+    Enclosure(≈ 0.00724877684595258)
+    """
+    first = floor_of(epsilon * (variance / sensitivity) - Fraction(sensitivity, 2)) + 1
+    near, far = (discrete_gaussian_tail(k, variance, bits) for k in (first, first + sensitivity))
+    factor = exp_enclosure(epsilon, bits)
+    lower, upper = near.lower - factor.upper * far.upper, near.upper - factor.lower * far.lower
+    return Enclosure(max(lower, Fraction(0)), max(upper, Fraction(0)))
+
+
+def least_variance(epsilon: Exact, delta: Fraction, sensitivity: int) -> Fraction:
+    """The least variance that is surely enough for (ε, δ), to 20 binary digits.
+
+    For σ well above Δ the least δ falls as σ grows. Below it does not: it dips where εσ²/Δ − Δ/2 is a whole number. So
+    the first few dips are tried as well as the powers of two, from the least on; below the first variance that is
+    enough lies one that is not, and the border between the two is found by halving.
+
+    Raises:
+        NumberTooLarge: Even σ = 2^48 would not do.
+    """
+    if delta < _LEAST_DELTA:
+        raise NumberTooLarge("delta must be at least 2^-600", given=delta, fix="use pure noise, which has delta = 0")
+    bits = 64 + delta.denominator.bit_length() - delta.numerator.bit_length()
+
+    def enough(variance: Fraction) -> bool:
+        return gaussian_delta(epsilon, variance, sensitivity, bits).upper <= delta
+
+    per_unit = sensitivity / Fraction(float(epsilon)) if float(epsilon) else Fraction(0)
+    dips = {per_unit * (2 * n + sensitivity) / 2 for n in range(_DIPS)}
+    powers = {Fraction(2) ** power for power in range(_SMALLEST, _LARGEST + 1)}
+    fails = Fraction(0)
+    for candidate in sorted(powers | {dip for dip in dips if min(powers) < dip < max(powers)}):
+        if enough(candidate):
+            break
+        fails = candidate
+    else:
+        raise NumberTooLarge(
+            "no sigma up to 2^48 is enough for this privacy",
+            given=f"delta={delta}",
+            fix="use noise for pure privacy, such as Geometric",
+        )
+    fits = candidate
+    while fits - fails > fits / 2**_DIGITS:
+        middle = (fails + fits) / 2
+        fails, fits = (fails, middle) if enough(middle) else (middle, fits)
+    return fits
+
 
 _LARGEST_VARIANCE = 1 << 96
 

@@ -13,13 +13,12 @@ from typing import Any, ClassVar
 
 from leastnoise.exact.arrays import Size
 from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.formulas import at_alpha
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
 from leastnoise.exact.samplers.laplace import discrete_laplace
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.formulas import at_alpha
-from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
-from leastnoise.mechanisms.numeric.noise_certificate import certify_noise
+from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise, certify_noise
 from leastnoise.mechanisms.numeric.staircase import Staircase
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import LaplaceNoise

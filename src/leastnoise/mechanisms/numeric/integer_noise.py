@@ -1,27 +1,34 @@
-"""The answer, a whole number, plus whole noise X whose law does not depend on it and is the same for X and −X."""
+"""A whole number plus whole noise X whose law does not depend on it and is the same for X and −X.
+
+Its certificate is the law on a few truths as an exact channel, with outputs merged into cells.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from leastnoise.errors import BadLoss
+from leastnoise.errors import BadLoss, BadParameter
 from leastnoise.exact.arrays import Size
 from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.formulas import least_whole
+from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_rational
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.formulas import least_whole
-from leastnoise.mechanisms.numeric.truths import add_noise, whole_answer
+from leastnoise.mechanisms.truths import add_noise, read_whole
+from leastnoise.model.certificate import Certificate, PrivacyCertificate
+from leastnoise.model.channel import Channel
+from leastnoise.model.graphs import from_edges
 from leastnoise.model.losses import Loss, absolute, squared, zero_one
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism
+from leastnoise.model.privacy import Privacy
 
-__all__ = ["LEVEL", "IntegerNoise", "power_of"]
-
-LEVEL = Fraction(19, 20)
+__all__ = ["IntegerNoise", "certify_noise", "power_of"]
 
 
 def power_of(loss: Loss) -> int:
@@ -59,18 +66,18 @@ class IntegerNoise(Mechanism):
 
     def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """The answer plus noise."""
-        true = whole_answer(truth)
+        true = read_whole(truth)
         if size is None:
             return true + self.noise(source=source)
         return add_noise(np.array(true, dtype=object), self.noise(size, source))
 
     def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """P(output | truth)."""
-        return self.noise_pmf(whole_answer(output) - whole_answer(truth), bits)
+        return self.noise_pmf(read_whole(output) - read_whole(truth), bits)
 
     def cdf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """P(Y ≤ output | truth)."""
-        noise = whole_answer(output) - whole_answer(truth)
+        noise = read_whole(output) - read_whole(truth)
         if noise < 0:
             return self.tail(-noise, bits)
         above = self.tail(noise + 1, bits)
@@ -88,3 +95,32 @@ class IntegerNoise(Mechanism):
     def error(self) -> ErrorEstimate:
         """The expected absolute error and its 95 % quantile, for every answer."""
         return ErrorEstimate("absolute", self.moment(1), {LEVEL: Fraction(self.quantile())})
+
+
+_CELLS = 4  # for each step of one sensitivity
+
+
+def certify_noise(mechanism: IntegerNoise, epsilon: Exact) -> Certificate:
+    """That answers from 0 to twice the sensitivity are protected as claimed.
+
+    Raises:
+        BadParameter: The law is irrational.
+    """
+    reach, unit = mechanism.sensitivity, -(-mechanism.sensitivity // _CELLS)
+    answers = range(0, 2 * reach + 1, unit)
+    borders = range(-reach, 3 * reach + 1, unit)
+    shares = [[_below(mechanism, border, answer) for border in borders] for answer in answers]
+    masses = [[high - low for low, high in pairwise([Fraction(0), *row, Fraction(1)])] for row in shares]
+    edges = [(x, y) for x in answers for y in answers if 0 < y - x <= reach]
+    cells = [f"below {border}" for border in borders] + ["the rest"]
+    return PrivacyCertificate(from_edges(edges), Privacy(epsilon), Channel(masses, answers, cells))
+
+
+def _below(mechanism: IntegerNoise, border: int, truth: int) -> Fraction:
+    share = mechanism.cdf(border - 1, truth)
+    if not share.is_exact:
+        raise BadParameter(
+            f"the law of the {mechanism.name} is irrational at this epsilon, so no exact channel can be certified",
+            fix='choose an epsilon and a sensitivity with rational e^(epsilon/sensitivity), such as "ln(3)" and 1',
+        )
+    return share.lower

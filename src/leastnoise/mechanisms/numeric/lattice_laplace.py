@@ -8,31 +8,89 @@ bits that betray floating-point Laplace noise (Mironov 2012, Haney et al. 2022) 
 At distance φ·g, φ ≤ ½, from its lattice point the answer's expected absolute error is g·(2α/(1 − α²) + φ·(1 − α)/(1 +
 α)), at worst g/2·(1 + α)/(1 − α) = g/2·coth(ε/2m). With g = Δ/m this is Δ/ε·(t/2·coth(t/2)), t = ε/m: between 1 and 1
 + t²/12 times the error Δ/ε of continuous Laplace noise. So the wanted extra loss gives the lattice.
+
+On a lattice origin + k·step real numbers go in by one stated rounding, doubles come out by one conversion.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size
+from leastnoise.exact.arrays import Size, largest_size
 from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.formulas import at_alpha, least_whole, scaled
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_rate, read_rational
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.formulas import at_alpha, least_whole, scaled
 from leastnoise.mechanisms.numeric.geometric import Geometric
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL
-from leastnoise.mechanisms.numeric.lattice import LARGEST, Lattice, read_length
-from leastnoise.mechanisms.numeric.truths import real_answer
+from leastnoise.mechanisms.truths import read_real
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import LaplaceNoise
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 
-__all__ = ["LatticeLaplace"]
+__all__ = ["LARGEST", "LatticeLaplace", "RealLattice", "read_length"]
+
+LARGEST = 1 << 1000
+_LARGEST_LENGTH = 1 << 500
+_EXACT = 1 << 53  # whole numbers up to this are doubles
+
+
+def read_length(value: NumberLike, name: str) -> Fraction:
+    """A positive length between 2^-500 and 2^500, so that no sum or product leaves the range of doubles."""
+    length = read_rational(value, name, above=0)
+    if not Fraction(1, _LARGEST_LENGTH) <= length <= _LARGEST_LENGTH:
+        raise BadParameter(f"{name} must lie between 2^-500 and 2^500", given=value, fix="measure in another unit")
+    return length
+
+
+@dataclass(frozen=True)
+class RealLattice:
+    """The points origin + k·step for whole k."""
+
+    step: Fraction
+    origin: Fraction = Fraction(0)
+
+    def nearest(self, number: Fraction) -> int:
+        """The k of the nearest point; half-way goes up.
+
+        ⌊u + d⌋ ≤ ⌊u⌋ + ⌈d⌉, so numbers at distance D give k that differ by at most ⌈D/step⌉. Rounding half-way cases to
+        even would break that: ½ and 3/2 would become 0 and 2.
+        """
+        return math.floor((number - self.origin) / self.step + Fraction(1, 2))
+
+    def double(self, k: int) -> float:
+        """The double nearest to point k."""
+        return float(self.origin + k * self.step)
+
+    def doubles(self, k: NDArray[Any]) -> NDArray[np.float64]:
+        """The doubles nearest to many points; equal to `double` for each.
+
+        With origin + k·step = (a + k·b)/c, the quotient of two whole doubles is rounded once; where a numerator or c
+        would not be a double itself, fractions are rounded one by one.
+        """
+        c = math.lcm(self.step.denominator, self.origin.denominator)
+        a, b = int(self.origin * c), int(self.step * c)
+        if k.dtype != object and abs(a) + largest_size(k) * b <= _EXACT and c <= _EXACT:
+            return (a + k.astype(np.int64) * b).astype(np.float64) / c
+        points = np.empty(k.shape)
+        points.ravel()[:] = [self.double(int(one)) for one in k.flat]
+        return points
+
+    def places(self, value: float) -> range:
+        """All k whose double is `value`: one or none, or several where doubles are coarser than the lattice."""
+        if not math.isfinite(value):
+            return range(0)
+        start = math.floor((Fraction(value) - 2 * Fraction(math.ulp(value)) - self.origin) / self.step)
+        first = least_whole(lambda k: self.double(k) >= value, start)
+        return range(first, least_whole(lambda k: self.double(k) > value, first))
 
 
 @dataclass(frozen=True, init=False)
@@ -95,17 +153,17 @@ class LatticeLaplace(Mechanism):
         return Geometric(self.epsilon, self.steps)
 
     def _place(self, truth: Any) -> int:
-        number = min(max(real_answer(truth), Fraction(-LARGEST)), Fraction(LARGEST))
-        return Lattice(self.step).nearest(number)
+        number = min(max(read_real(truth), Fraction(-LARGEST)), Fraction(LARGEST))
+        return RealLattice(self.step).nearest(number)
 
     def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """Draw a lattice point near the answer, as a double."""
         drawn = self._noise.draw(self._place(truth), size, source)
-        return Lattice(self.step).double(drawn) if size is None else Lattice(self.step).doubles(drawn)
+        return RealLattice(self.step).double(drawn) if size is None else RealLattice(self.step).doubles(drawn)
 
     def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """P(output | truth) for a double, or for any number by the double nearest to it."""
-        places = Lattice(self.step).places(float(real_answer(output)))
+        places = RealLattice(self.step).places(float(read_real(output)))
         place, noise = self._place(truth), self._noise
         if len(places) == 1:
             return noise.pmf(places[0], place, bits)
@@ -120,7 +178,7 @@ class LatticeLaplace(Mechanism):
 
     def error_at(self, truth: Any, bits: int = 64) -> Enclosure:
         """The expected absolute error at one answer."""
-        distance = abs(real_answer(truth) / self.step - self._place(truth))
+        distance = abs(read_real(truth) / self.step - self._place(truth))
         far, here = self._noise.moment(1, bits), self._noise.noise_pmf(0, bits)
         return scaled(Enclosure(far.lower + distance * here.lower, far.upper + distance * here.upper), self.step)
 

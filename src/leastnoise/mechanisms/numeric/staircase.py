@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from leastnoise.errors import NumberTooLarge
 from leastnoise.exact.arrays import Size
 from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.formulas import at_alpha, least_whole
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
@@ -25,9 +26,7 @@ from leastnoise.exact.samplers.geometric import geometric
 from leastnoise.exact.samplers.shaping import in_shape
 from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.formulas import at_alpha, least_whole
-from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise, power_of
-from leastnoise.mechanisms.numeric.noise_certificate import certify_noise
+from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise, certify_noise, power_of
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import Pure
 from leastnoise.model.losses import Loss, absolute

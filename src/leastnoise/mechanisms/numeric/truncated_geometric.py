@@ -16,20 +16,20 @@ from typing import Any, ClassVar
 from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size
 from leastnoise.exact.enclosures import Enclosure, exp_enclosure
+from leastnoise.exact.formulas import at_alpha, larger, least_whole
 from leastnoise.exact.numbers import Exact, exact_exp
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rate, read_rational
 from leastnoise.exact.samplers.laplace import truncated_geometric
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.formulas import at_alpha, larger, least_whole
 from leastnoise.mechanisms.numeric.geometric import Geometric
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL, power_of
-from leastnoise.mechanisms.numeric.truths import whole_answer
+from leastnoise.mechanisms.numeric.integer_noise import power_of
+from leastnoise.mechanisms.truths import read_whole
 from leastnoise.model.certificate import Certificate, PrivacyCertificate, TheoremCertificate
 from leastnoise.model.channel import Channel
 from leastnoise.model.events import LaplaceNoise
 from leastnoise.model.graphs import from_edges, path
 from leastnoise.model.losses import Loss, absolute
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.priors import uniform
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.remapping import expected_loss
@@ -90,7 +90,7 @@ class TruncatedGeometric(Mechanism):
 
     def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """P(output | truth)."""
-        y, x = whole_answer(output), self._clamped(truth)
+        y, x = read_whole(output), self._clamped(truth)
         if not self.low <= y <= self.high:
             return Enclosure(Fraction(0), Fraction(0))
         noise = Geometric(self.epsilon, self.sensitivity)
@@ -100,7 +100,7 @@ class TruncatedGeometric(Mechanism):
 
     def cdf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """P(Y ≤ output | truth)."""
-        y = whole_answer(output)
+        y = read_whole(output)
         if y < self.low or y >= self.high:
             share = Fraction(y >= self.high)
             return Enclosure(share, share)
@@ -174,7 +174,7 @@ class TruncatedGeometric(Mechanism):
         return PrivacyCertificate(from_edges(edges), Privacy(self.epsilon), small.channel(nodes, nodes))
 
     def _clamped(self, truth: Any) -> int:
-        return min(max(whole_answer(truth), self.low), self.high)
+        return min(max(read_whole(truth), self.low), self.high)
 
 
 def _side(a: Any, reach: int, order: int) -> Any:

@@ -26,6 +26,7 @@ from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size
 from leastnoise.exact.balls import Ball, of_fraction
 from leastnoise.exact.enclosures import Enclosure, enclose, exp_enclosure
+from leastnoise.exact.formulas import at_alpha, larger, scaled
 from leastnoise.exact.numbers import Exact, ball_of
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rate, read_rational
 from leastnoise.exact.samplers.pixelated_laplace import (
@@ -34,14 +35,12 @@ from leastnoise.exact.samplers.pixelated_laplace import (
     pixelated_laplace_pmf,
 )
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.formulas import at_alpha, larger, scaled
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL
-from leastnoise.mechanisms.numeric.lattice import Lattice, read_length
-from leastnoise.mechanisms.numeric.truths import real_answer
+from leastnoise.mechanisms.numeric.lattice_laplace import RealLattice, read_length
+from leastnoise.mechanisms.truths import read_real
 from leastnoise.model.certificate import Certificate, PrivacyCertificate
 from leastnoise.model.events import LaplaceNoise
 from leastnoise.model.graphs import from_distance
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.privacy import Privacy
 
 __all__ = ["TruncatedLaplace"]
@@ -135,12 +134,12 @@ class TruncatedLaplace(Mechanism):
         return exp_enclosure(self.cell_rate, bits)
 
     @property
-    def _midpoints(self) -> Lattice:
-        return Lattice(self.step, self.low + self.step / 2)
+    def _midpoints(self) -> RealLattice:
+        return RealLattice(self.step, self.low + self.step / 2)
 
     def _place(self, truth: Any) -> Fraction:
         """Where the answer lies, in cells from the low end."""
-        return (min(max(real_answer(truth), self.low), self.high) - self.low) / self.step
+        return (min(max(read_real(truth), self.low), self.high) - self.low) / self.step
 
     def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """Draw a cell, as the double nearest to its midpoint."""
@@ -151,7 +150,7 @@ class TruncatedLaplace(Mechanism):
 
     def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """P(output | truth) for a double, or for any number by the double nearest to it."""
-        place, found = self._place(truth), self._midpoints.places(float(real_answer(output)))
+        place, found = self._place(truth), self._midpoints.places(float(read_real(output)))
         cells = range(max(found.start, 0), min(found.stop, self.cells)) if found else found
         if len(cells) == 1 and 0 < cells[0] < self.cells - 1:
             return pixelated_laplace_pmf(cells[0], place, self.cell_rate, bits)

@@ -20,17 +20,16 @@ from numpy.typing import NDArray
 from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.formulas import scaled
+from leastnoise.exact.laplace_sums import l1_quantile
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rate, read_rational
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.formulas import scaled
 from leastnoise.mechanisms.numeric.geometric import Geometric
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL
-from leastnoise.mechanisms.numeric.l1_error import l1_quantile
-from leastnoise.mechanisms.numeric.truths import add_noise, whole_vector
+from leastnoise.mechanisms.truths import add_noise, read_whole_vector
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import Pure
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 
 __all__ = ["VectorLaplace"]
 
@@ -112,12 +111,12 @@ class VectorLaplace(Mechanism):
 
         The sums are 64 bits wide, or Python's integers where 64 bits might not hold them; they never wrap.
         """
-        true = whole_vector(truth, self.dimension)
+        true = read_whole_vector(truth, self.dimension)
         return add_noise(true, self._noise.noise((*shape_of(size), self.dimension), source))
 
     def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """The product of the coordinates' probabilities."""
-        pairs = zip(whole_vector(output, self.dimension), whole_vector(truth, self.dimension), strict=True)
+        pairs = zip(read_whole_vector(output, self.dimension), read_whole_vector(truth, self.dimension), strict=True)
         masses = [self._noise.noise_pmf(int(y) - int(x), bits) for y, x in pairs]
         one = Fraction(1)
         return Enclosure(prod((p.lower for p in masses), start=one), prod((p.upper for p in masses), start=one))

@@ -27,13 +27,13 @@ from leastnoise.mechanisms.rainbow.best_boundary import randomized_response
 from leastnoise.mechanisms.rainbow.boundary_graph import lines_graph
 from leastnoise.mechanisms.rainbow.line import Line
 from leastnoise.mechanisms.rainbow.rainbow_graph import Rainbow
-from leastnoise.mechanisms.rainbow.rainbow_mechanism import LEVEL, event_of, name_ranks
+from leastnoise.mechanisms.rainbow.rainbow_mechanism import event_of, name_ranks
 from leastnoise.mechanisms.rainbow.rainbow_operator import Operator
 from leastnoise.model.certificate import Certificate, PrivacyCertificate
 from leastnoise.model.channel import Channel
 from leastnoise.model.events import Approximate, Pure
 from leastnoise.model.labels import unknown_label
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.privacy import Privacy
 
 if TYPE_CHECKING:

@@ -33,12 +33,11 @@ from leastnoise.model.certificate import Certificate, PrivacyCertificate
 from leastnoise.model.channel import Channel
 from leastnoise.model.events import Approximate, Pure
 from leastnoise.model.labels import unknown_label
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.privacy import Privacy
 
-__all__ = ["LEVEL", "RainbowMechanism", "event_of", "name_ranks"]
+__all__ = ["RainbowMechanism", "event_of", "name_ranks"]
 
-LEVEL = Fraction(19, 20)
 _SHOWN = 3  # steps into each region, and rainbows, in a certificate
 
 

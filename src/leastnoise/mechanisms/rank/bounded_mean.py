@@ -22,21 +22,19 @@ import numpy as np
 from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.formulas import at_alpha, least_whole, scaled
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer
 from leastnoise.exact.samplers.laplace import discrete_laplace, discrete_laplace_cdf, discrete_laplace_pmf
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.epsilon import read_epsilon
-from leastnoise.mechanisms.numeric.formulas import at_alpha, least_whole, scaled
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.mechanisms.rank.lattice import Interval, read_interval
-from leastnoise.mechanisms.rank.records import read_records
 from leastnoise.mechanisms.rank.refusals import least_worst_error
+from leastnoise.mechanisms.truths import read_records
 from leastnoise.model.certificate import Certificate, PrivacyCertificate
 from leastnoise.model.channel import Channel
 from leastnoise.model.events import LaplaceNoise
 from leastnoise.model.graphs import path
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.privacy import Privacy
 
 __all__ = ["BoundedMean", "PrivateMean"]

@@ -12,8 +12,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_integer
-from leastnoise.mechanisms.epsilon import read_epsilon
+from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer
 from leastnoise.mechanisms.rank.lattice import Interval, read_interval
 from leastnoise.mechanisms.rank.quantile import LatticeQuantile
 from leastnoise.mechanisms.rank.rank_law import read_level

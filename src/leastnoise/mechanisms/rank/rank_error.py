@@ -17,8 +17,8 @@ from fractions import Fraction
 from math import exp, log
 
 from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.formulas import at_alpha, larger, least_whole
 from leastnoise.exact.numbers import Exact, ln
-from leastnoise.mechanisms.numeric.formulas import at_alpha, larger, least_whole
 from leastnoise.mechanisms.rank.rank_law import RankRule
 
 __all__ = ["changes_quantile", "expected_changes", "least_expected_changes"]

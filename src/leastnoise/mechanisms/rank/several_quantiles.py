@@ -25,24 +25,22 @@ import numpy as np
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.formulas import scaled
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.epsilon import read_epsilon
-from leastnoise.mechanisms.numeric.formulas import scaled
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.mechanisms.rank.cells import Cells
 from leastnoise.mechanisms.rank.certificates import certify, growing_databases
 from leastnoise.mechanisms.rank.lattice import Interval, read_interval
 from leastnoise.mechanisms.rank.rank_error import changes_quantile, expected_changes
 from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule, read_level
-from leastnoise.mechanisms.rank.records import read_records
 from leastnoise.mechanisms.rank.splitting import Splitting
 from leastnoise.mechanisms.rank.tally import Tally
+from leastnoise.mechanisms.truths import read_records
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import BoundedRange, Composed, Event, Grouped
 from leastnoise.model.graphs import hamming
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 
 __all__ = ["SeveralQuantiles"]
 

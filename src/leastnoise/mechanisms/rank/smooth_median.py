@@ -26,19 +26,17 @@ import numpy as np
 from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size
 from leastnoise.exact.enclosures import Enclosure, enclose, exp_above, ln_above, ln_below
+from leastnoise.exact.formulas import at_alpha, least_whole
 from leastnoise.exact.numbers import Exact, LogSum
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
+from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer, read_rational
 from leastnoise.exact.samplers.laplace import truncated_geometric, truncated_geometric_pmf
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.epsilon import read_epsilon
-from leastnoise.mechanisms.numeric.formulas import at_alpha, least_whole
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.mechanisms.rank.lattice import Interval, Listed, read_interval
-from leastnoise.mechanisms.rank.records import read_records
 from leastnoise.mechanisms.rank.smooth_sensitivity import LARGEST_WINDOW, smooth_bound
+from leastnoise.mechanisms.truths import read_records
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import Approximate
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 
 __all__ = ["SmoothMedian"]
 

@@ -17,10 +17,10 @@ from leastnoise.errors import TooLarge
 from leastnoise.exact.arrays import largest_size
 from leastnoise.exact.balls import of_fraction
 from leastnoise.exact.enclosures import Enclosure, enclose, exp_above
+from leastnoise.exact.formulas import at_alpha, least_whole
 from leastnoise.exact.numbers import Exact, double_of
 from leastnoise.exact.parameters import read_integer
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.formulas import at_alpha, least_whole
 from leastnoise.mechanisms.vector.bodies import Body, Points
 from leastnoise.mechanisms.vector.envelope import Envelope
 

@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 from leastnoise.errors import NumberTooLarge, TooLarge
 from leastnoise.exact.arrays import largest_size
 from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.formulas import at_alpha, least_whole, numerator, power_sum, ratio_of_power_sums, tail_sum
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import read_integer
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.samplers.negative_binomial import negative_binomial
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.formulas import at_alpha, least_whole
-from leastnoise.mechanisms.vector.series import numerator, power_sum, ratio_of_power_sums, tail_sum
 
 __all__ = ["Body", "FramedBody", "Points", "PolynomialBody", "RadialBody", "total_of"]
 

@@ -19,8 +19,8 @@ from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.balls import Ball as Interval
 from leastnoise.exact.balls import of_fraction
 from leastnoise.exact.enclosures import Enclosure, enclose
+from leastnoise.exact.formulas import least_whole
 from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.mechanisms.numeric.formulas import least_whole
 from leastnoise.mechanisms.vector.lattices import Column, coordinates, lattice_basis
 from leastnoise.mechanisms.vector.norms import CrossPolytope
 from leastnoise.mechanisms.vector.polytope import Polytope

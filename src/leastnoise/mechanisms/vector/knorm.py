@@ -27,8 +27,7 @@ from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.numbers import Exact, double_of
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL
-from leastnoise.mechanisms.numeric.truths import add_noise, whole_vector
+from leastnoise.mechanisms.truths import add_noise, read_whole_vector
 from leastnoise.mechanisms.vector.bodies import Body, FramedBody, total_of
 from leastnoise.mechanisms.vector.bounds import changes_bound, lattice_packing_bound
 from leastnoise.mechanisms.vector.counting import CountingBody
@@ -38,7 +37,7 @@ from leastnoise.model.certificate import Certificate, PrivacyCertificate
 from leastnoise.model.channel import Channel
 from leastnoise.model.events import Pure
 from leastnoise.model.graphs import path
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.privacy import Privacy
 
 __all__ = ["KNorm"]
@@ -115,7 +114,7 @@ class KNorm(Mechanism):
 
     def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """An array of whole numbers, one per answer; with `size` an array of such rows."""
-        true, shape = whole_vector(truth, self.dimension), shape_of(size)
+        true, shape = read_whole_vector(truth, self.dimension), shape_of(size)
         noise = self.body.draw(self.rate, prod(shape), source)
         if self.basis is not None:
             noise = wide_enough(noise, max(sum(map(abs, row)) for row in self.basis))
@@ -124,7 +123,7 @@ class KNorm(Mechanism):
 
     def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """P(output | truth) for a tuple of whole numbers; exact where e^rate is rational and the body has corners."""
-        true, drawn = whole_vector(truth, self.dimension), whole_vector(output, self.dimension)
+        true, drawn = read_whole_vector(truth, self.dimension), read_whole_vector(output, self.dimension)
         place = self._coordinates([int(y) - int(x) for y, x in zip(drawn, true, strict=True)])
         if place is None:
             return Enclosure(Fraction(0), Fraction(0))

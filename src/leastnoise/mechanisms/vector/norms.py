@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from leastnoise.exact.arrays import wide_enough
 from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.formulas import at_alpha, scaled
+from leastnoise.exact.laplace_sums import l1_quantile, mean_absolute_difference, mean_absolute_sum
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.samplers.laplace import discrete_laplace
 from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.formulas import at_alpha, scaled
-from leastnoise.mechanisms.numeric.l1_error import l1_quantile
 from leastnoise.mechanisms.vector.bodies import FramedBody, Points, RadialBody
-from leastnoise.mechanisms.vector.geometric_sums import mean_absolute_difference, mean_absolute_sum
 
 __all__ = ["CrossPolytope", "Cube"]
 

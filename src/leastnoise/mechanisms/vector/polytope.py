@@ -27,6 +27,8 @@ from numpy.typing import NDArray
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.arrays import largest_size, wide_enough
 from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.formulas import at_alpha
+from leastnoise.exact.laplace_sums import mean_absolute_sum, sum_size
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import read_integer
@@ -34,9 +36,7 @@ from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.samplers.geometric import geometric
 from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.formulas import at_alpha
 from leastnoise.mechanisms.vector.bodies import FramedBody, Points
-from leastnoise.mechanisms.vector.geometric_sums import mean_absolute_sum, sum_size
 from leastnoise.mechanisms.vector.hulls import Boundary, Simplex, boundary, determinant
 from leastnoise.mechanisms.vector.lattices import Column
 

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from leastnoise.data import Axis, Contribution, CountRows, CountUnits, Predicate, SumOf
 from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.formulas import larger, scaled
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import OneShotTopK, PeelingTopK, PermuteAndFlip, plan_for
 from leastnoise.mechanisms.choice.regret import least_regret
-from leastnoise.mechanisms.numeric.formulas import larger, scaled
 from leastnoise.model.mechanism import Mechanism
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.answer_plan import Method

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.data import Axis, Contribution, CountRows, CountUnits, Predicate
+from leastnoise.exact.formulas import scaled
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import Candidate, confidence_interval, plan_for
 from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem, IndependentNoise, require_drawable
-from leastnoise.mechanisms.numeric.formulas import scaled
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.mechanism import ErrorEstimate
 from leastnoise.model.sensitivity import Sensitivity

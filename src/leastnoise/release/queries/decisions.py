@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from leastnoise.data import Axis, Contribution, Predicate
+from leastnoise.exact.formulas import least_whole
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
-from leastnoise.mechanisms.numeric.formulas import least_whole
 from leastnoise.mechanisms.rainbow import Decision
 from leastnoise.model.limits import MOST_ROWS
+from leastnoise.model.mechanism import LEVEL
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.answer_plan import Method
 from leastnoise.release.axes import cell_count, cell_keys
@@ -26,7 +27,7 @@ from leastnoise.release.tidy import TidyTable
 
 __all__ = ["IsAtLeast", "Plurality"]
 
-_LEVELS = (Fraction(95, 100), Fraction(999, 1000))
+_LEVELS = (LEVEL, Fraction(999, 1000))
 
 
 @dataclass(frozen=True, repr=False)

@@ -29,9 +29,9 @@ from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import BoundedMean, Geometric
 from leastnoise.mechanisms.histogram.independent_noise import IndependentNoise, NoiseBlock, require_drawable
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL, IntegerNoise
+from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.events import Pure
-from leastnoise.model.mechanism import ErrorEstimate, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Reason
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.answer_plan import Method
 from leastnoise.release.axes import cell_count, cell_keys

@@ -16,6 +16,7 @@ from leastnoise.composition.concentrated import rho_within
 from leastnoise.data import Axis, Contribution, Predicate
 from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge
 from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.formulas import larger, scaled
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_integer
@@ -37,8 +38,6 @@ from leastnoise.mechanisms.histogram.independent_noise import (
     require_drawable,
 )
 from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise, Matrix
-from leastnoise.mechanisms.numeric.formulas import larger, scaled
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.mechanisms.vector import CrossPolytope
 from leastnoise.mechanisms.vector.bounds import lattice_packing_bound
 from leastnoise.model.events import Approximate, Pure
@@ -49,7 +48,7 @@ from leastnoise.model.limits import (
     MOST_ENTRIES,
     MOST_ROWS_OF_BODIES,
 )
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.answer_plan import Method
 from leastnoise.release.axes import axis_labels, cell_count, take

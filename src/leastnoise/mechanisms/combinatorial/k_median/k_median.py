@@ -25,7 +25,7 @@ from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.balls import of_fraction
 from leastnoise.exact.enclosures import Enclosure, enclose
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
+from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer, read_rational
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.sources import Source, require_secure, system_source
 from leastnoise.mechanisms.choice.regret import exponential_regret
@@ -35,7 +35,6 @@ from leastnoise.mechanisms.combinatorial.k_median.packing import farthest_first,
 from leastnoise.mechanisms.combinatorial.k_median.search_law import Facilities, search_law, swap_table, swapped
 from leastnoise.mechanisms.combinatorial.k_median.shares import equal_share
 from leastnoise.mechanisms.combinatorial.k_median.swaps import cost_of
-from leastnoise.mechanisms.epsilon import read_epsilon
 from leastnoise.mechanisms.rank.certificates import growing_databases
 from leastnoise.model.certificate import PrivacyCertificate
 from leastnoise.model.channel import Channel

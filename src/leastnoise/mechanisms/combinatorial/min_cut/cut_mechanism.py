@@ -31,11 +31,10 @@ from leastnoise.mechanisms.combinatorial.bounds import min_cut_bound
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, read_graph, read_nodes
 from leastnoise.mechanisms.combinatorial.min_cut.connectivity import Matrix
 from leastnoise.mechanisms.combinatorial.min_cut.cut_law import Progress, all_cut_weights
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.model.certificate import PrivacyCertificate
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import hamming
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism
 from leastnoise.model.privacy import Privacy
 
 __all__ = ["Cut", "CutMechanism", "EdgeWeights", "exponential_chances", "read_cut_nodes", "read_weights"]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike
+from leastnoise.exact.parameters import NumberLike, read_epsilon
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.choice.regret import exponential_quantile, exponential_regret
@@ -30,11 +30,9 @@ from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import (
     read_weights,
 )
 from leastnoise.mechanisms.combinatorial.min_cut.utility import all_cuts
-from leastnoise.mechanisms.epsilon import read_epsilon
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.model.certificate import PrivacyCertificate
 from leastnoise.model.events import BoundedRange
-from leastnoise.model.mechanism import ErrorEstimate, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Reason
 
 __all__ = ["MOST_NODES", "ExponentialCut"]
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from leastnoise.exact.enclosures import Enclosure, exp_below
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
+from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer, read_rational
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.samplers.chances import at_chances
 from leastnoise.exact.samplers.scores import Scores
@@ -38,11 +38,9 @@ from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import (
 )
 from leastnoise.mechanisms.combinatorial.min_cut.raising import Raising
 from leastnoise.mechanisms.combinatorial.min_cut.utility import RaisedUtility
-from leastnoise.mechanisms.epsilon import read_epsilon
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.model.certificate import PrivacyCertificate
 from leastnoise.model.events import Approximate, BoundedRange, Composed, Event
-from leastnoise.model.mechanism import ErrorEstimate, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Reason
 
 __all__ = ["RaisedCut"]
 

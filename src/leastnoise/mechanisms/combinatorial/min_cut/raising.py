@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.exact.numbers import Exact, ln
-from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer
 from leastnoise.mechanisms.combinatorial.min_cut.connectivity import LARGEST_SUM, Matrix, lighter_cut
-from leastnoise.mechanisms.epsilon import read_epsilon
 
 __all__ = ["Raising", "ladder_reaches"]
 

@@ -19,18 +19,16 @@ from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer
 from leastnoise.exact.sources import Source, require_secure, system_source
 from leastnoise.mechanisms.combinatorial.bounds import sorted_counts_bound
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import LARGEST_COUNT, read_counts
 from leastnoise.mechanisms.combinatorial.sorted_counts.isotonic import nearest_counts
 from leastnoise.mechanisms.combinatorial.sorted_counts.walk_filter import Progress
-from leastnoise.mechanisms.epsilon import read_epsilon
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.mechanisms.numeric.vector_laplace import VectorLaplace
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import LaplaceNoise
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 
 __all__ = ["MOST_COUNTS", "IsotonicCounts"]
 

@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
+from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer, read_rational
 from leastnoise.exact.sources import SeededSource
 from leastnoise.mechanisms.combinatorial.bounds import sorted_counts_bound
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import Integers, distance, read_counts
 from leastnoise.mechanisms.combinatorial.sorted_counts.isotonic_counts import MOST_COUNTS, IsotonicCounts
 from leastnoise.mechanisms.combinatorial.sorted_counts.sorted_counts import LEAST_EPSILON, SortedCounts
-from leastnoise.mechanisms.epsilon import read_epsilon
 
 __all__ = ["SortedCountsPlan", "plan_sorted_counts", "zipf_counts"]
 

@@ -44,10 +44,9 @@ from leastnoise.mechanisms.combinatorial.sorted_counts.partition_weights import 
 )
 from leastnoise.mechanisms.combinatorial.sorted_counts.walk_filter import Progress
 from leastnoise.mechanisms.combinatorial.sorted_counts.walk_sampler import WalkSampler
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import BoundedRange, Pure
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 
 __all__ = ["LEAST_EPSILON", "SortedCounts"]
 

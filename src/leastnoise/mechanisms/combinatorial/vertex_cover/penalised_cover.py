@@ -19,7 +19,7 @@ from leastnoise.errors import TooLarge
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.exact.parameters import NumberLike, read_epsilon, read_rational
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.samplers.chances import at_chances
 from leastnoise.exact.samplers.scores import Scores
@@ -27,13 +27,11 @@ from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.choice.regret import exponential_quantile, exponential_regret
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, read_graph, read_nodes
 from leastnoise.mechanisms.combinatorial.vertex_cover.noisy_order import Integers
-from leastnoise.mechanisms.epsilon import read_epsilon
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL
 from leastnoise.mechanisms.rank.certificates import certify
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import BoundedRange
 from leastnoise.model.graphs import from_edges
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 
 __all__ = ["PenalisedCover"]
 

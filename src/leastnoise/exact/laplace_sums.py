@@ -1,17 +1,24 @@
-"""E|offset + Σ_j stride_j·G_j| for independent geometric numbers G_j, enclosed: the error of noise along one row.
+"""How large sums of independent geometric and discrete Laplace numbers are, enclosed.
 
-The law of the sum is computed in doubles. Every number in it is a sum of products of positive numbers, so relative
-errors add up and nothing cancels: each step of the recursion costs at most two roundings, and each power of e^-rate two
-more. What is cut off beyond a last value of each G_j is bounded in closed form.
+The error of noise along one row is E|offset + Σ_j stride_j·G_j| for geometric numbers G_j. The law of the sum is
+computed in doubles. Every number in it is a sum of products of positive numbers, so relative errors add up and nothing
+cancels: each step of the recursion costs at most two roundings, and each power of e^-rate two more. What is cut off
+beyond a last value of each G_j is bounded in closed form.
 
 For n strides of 1 and n of −1 the sum is a difference of two negative binomial numbers, and its mean is their mean
 difference D_n = 2nα/(1 − α)²·₂F₁(n + 1, ½; 2; −4α/(1 − α)²) (Ramasubban, Biometrika 45, 1958). Gauss's relation between
 neighbouring n gives D_1 = 2α/(1 − α²) and D_(n+1) − D_n = (1 − w)(D_n − D_(n−1)) + w·D_n/2n, w = 4α/(1 + α)²: sums of
 positive numbers again.
+
+The ℓ₁ error is the sum S of d independent |X|, X discrete Laplace with α = e^-rate. E z^|X| =
+(1−α)/(1+α)·(1+αz)/(1−αz). Of F(z) = ((1+αz)/(1−αz))^d the coefficients cₙ satisfy (1 − α²z²)·F' = 2dα·F, that is n·cₙ =
+2dα·cₙ₋₁ + α²(n − 2)·cₙ₋₂, all positive, so P(S = n) = ((1−α)/(1+α))^d·cₙ is summed with directed rounding. Where that
+would take too many terms, P(S ≥ t) ≤ z^-t·E z^S for any 1 < z < 1/α bounds the quantile (Chernoff).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -21,11 +28,11 @@ import numpy as np
 
 from leastnoise.errors import TooLarge
 from leastnoise.exact.balls import Ball, above, below, evaluate
-from leastnoise.exact.enclosures import Enclosure, exp_above, exp_enclosure
+from leastnoise.exact.enclosures import Enclosure, exp_above, exp_below, exp_enclosure, ln_above, ln_below
+from leastnoise.exact.formulas import at_alpha
 from leastnoise.exact.numbers import Exact, ball_of, double_of
-from leastnoise.mechanisms.numeric.formulas import at_alpha
 
-__all__ = ["mean_absolute_difference", "mean_absolute_sum"]
+__all__ = ["l1_quantile", "mean_absolute_difference", "mean_absolute_sum"]
 
 _BITS = 192  # each step loses less than one
 
@@ -130,3 +137,43 @@ def _mean(offset: int, strides: tuple[int, ...], rate: Exact) -> Enclosure:
     # Roundings: per geometric number at most three for each of `span` terms and four for 1 − α; then the last sum.
     relative = ((4 * len(strides) + 2) * (span + 2) + 4 * len(strides) * ceil(1 / (1 - alpha.upper))) * 2 * _UNIT
     return Enclosure(max(rough * (1 - relative) - cut, Fraction(0)), rough * (1 + relative) + cut)
+
+
+_MOST_TERMS = 20_000
+_TILTS = [Fraction(k, 2**j) for j in range(3, 27) for k in (4, 5, 6, 7)]  # near any tilt there is one
+_QUANTILE_BITS = 160
+
+
+def l1_quantile(rate: Exact, dimension: int, level: Fraction) -> int:
+    """A t with P(S ≤ t) ≥ level: the least one, or near it for very many terms.
+
+    >>> from leastnoise.exact import ln
+    >>> l1_quantile(ln(3), 1, Fraction(19, 20)), l1_quantile(ln(3), 10, Fraction(19, 20))
+    (3, 13)
+    """
+    if dimension * (1 + 1 / float(rate)) <= _MOST_TERMS:
+        return _summed(rate, dimension, level)
+    return min(_tilted(rate, dimension, level, tilt) for tilt in _TILTS)
+
+
+def _summed(rate: Exact, dimension: int, level: Fraction) -> int:
+    """Add masses, all rounded down, until they reach the level."""
+    low, high = exp_below(-rate, _QUANTILE_BITS), exp_above(-rate, _QUANTILE_BITS)
+    at_zero = int((1 - high) / (1 + high) * 2**_QUANTILE_BITS) ** dimension  # P(S = 0)·2^(bits·d)
+    shift = _QUANTILE_BITS - at_zero.bit_length()  # so that P(S = 0) keeps that many bits
+    point = _QUANTILE_BITS * dimension + shift
+    before, mass = 0, at_zero << shift if shift > 0 else at_zero >> -shift
+    factor, square = int(low * 2**_QUANTILE_BITS), int(low**2 * 2**_QUANTILE_BITS)
+    total, n, wanted = mass, 0, math.ceil(level * 2**point)
+    while total < wanted:
+        n += 1
+        before, mass = mass, ((2 * dimension * factor * mass + square * (n - 2) * before) >> _QUANTILE_BITS) // n
+        total += mass
+    return n
+
+
+def _tilted(rate: Exact, dimension: int, level: Fraction, tilt: Fraction) -> int:
+    """The least t with z^-(t+1)·E z^S ≤ 1 − level for z = e^(tilt·rate)."""
+    alpha, z = exp_above(-rate, _QUANTILE_BITS), exp_below(rate * tilt, _QUANTILE_BITS)
+    mean = (1 - alpha) / (1 + alpha) * (1 + alpha * z) / (1 - alpha * z)  # grows with alpha
+    return int((dimension * ln_above(mean) + ln_above(1 / (1 - level))) / ln_below(z))
