@@ -116,10 +116,10 @@ def _opening(folder: Path) -> list[Row]:
     ledger = Ledger.create(path)
     ledger.grant(Privacy(10**6), dataset="census")
 
-    def fill(writing: Any) -> None:
+    def fill(context: Any) -> None:
         for number in range(_ENTRIES):
             request = _question(str(number))
-            writing.append(
+            context.append(
                 "debit",
                 {
                     "analyst": request.analyst,
@@ -132,7 +132,7 @@ def _opening(folder: Path) -> list[Row]:
                 },
             )
 
-    ledger._keeper.write(fill)
+    ledger._session.write(fill)
     seconds = {}
     started = time.perf_counter()
     with Ledger.open(path) as opened:

@@ -35,7 +35,7 @@ class Fuse:
 def release_step_by_step(report, place, number, fuse):
     """One release in its single steps, and at the end the answer is published. The fuse burns at every boundary."""
     ledger = Ledger.open(place())
-    connection = getattr(ledger._keeper.store, "_connection", None)
+    connection = getattr(ledger._session.store, "_connection", None)
     if hasattr(connection, "set_trace_callback"):
         connection.set_trace_callback(fuse.burn)  # as every single statement begins
     request = request_of(number)

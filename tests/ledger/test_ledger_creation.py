@@ -11,7 +11,7 @@ import pytest
 from leastnoise.accounting import Ledger, PostgresStore, Pure, Request
 from leastnoise.errors import LedgerDamaged, LedgerMissing, LedgerUnavailable
 from leastnoise.exact import SeededSource
-from leastnoise.ledger import placing
+from leastnoise.ledger import store
 from leastnoise.model.privacy import Privacy
 from support.processes import Child, kill_myself
 
@@ -108,7 +108,7 @@ def test_everything_is_flushed_before_it_has_its_name(tmp_path, monkeypatch):
             steps.append((name, Path(target).name))
             return real(*arguments)
 
-        monkeypatch.setattr(placing.os, name, noted)
+        monkeypatch.setattr(store.os, name, noted)
     Ledger.create(tmp_path / "a.ledger").close()
     drafts = [name for _, name in steps if name.endswith(".new")]
     assert steps == [
@@ -148,7 +148,7 @@ def test_a_draft_that_is_tidied_away_is_written_again(tmp_path, monkeypatch):
             draft.unlink()
         real(draft, path)
 
-    monkeypatch.setattr(placing.os, "link", lose_the_first)
+    monkeypatch.setattr(store.os, "link", lose_the_first)
     Ledger.create(tmp_path / "a.ledger").close()
     assert len(times) == 3
     Ledger.open(tmp_path / "a.ledger").close()

@@ -17,10 +17,10 @@ import pytest
 from leastnoise.accounting import Ledger, PostgresStore, Pure, Request
 from leastnoise.errors import DatasetSuspended, LedgerDamaged, LedgerMissing
 from leastnoise.exact import SeededSource
-from leastnoise.ledger import Witness, steps, write_witness
+from leastnoise.ledger import Witness, request_steps, write_witness
 from leastnoise.ledger.chain import link
-from leastnoise.ledger.postgres import PostgresSession
-from leastnoise.ledger.verification import verify_entries
+from leastnoise.ledger.ledger_state import verify_entries
+from leastnoise.ledger.postgres import PostgresTransaction
 from leastnoise.model.privacy import Privacy
 
 FLIPS = int(os.environ.get("LEASTNOISE_FLIPS", "200"))
@@ -31,7 +31,7 @@ LONG = "long " * 200
 @pytest.fixture(autouse=True)
 def short_parts(monkeypatch):
     """Parts of a hundred characters, so that a small ledger has a long answer."""
-    monkeypatch.setattr(steps, "_PART", 100)
+    monkeypatch.setattr(request_steps, "_PART", 100)
 
 
 @pytest.fixture
@@ -231,16 +231,16 @@ def test_edited_columns_in_postgres(postgres_address):
         fill(ledger)
         kept = ledger.witness()
     with psycopg.connect(postgres_address, autocommit=True) as editor:
-        session = PostgresSession(editor, "damage")
-        before = list(session.entries(1))
+        transaction = PostgresTransaction(editor, "damage")
+        before = list(transaction.entries(1))
         for statement in edits("leastnoise_entries", ("body", "hash"), 5):
             with editor.transaction(force_rollback=True):
                 editor.execute("ALTER TABLE leastnoise_entries DISABLE TRIGGER ALL")
                 editor.execute("DELETE FROM leastnoise_entries WHERE ledger <> 'damage'")
                 editor.execute(statement)
-                if list(session.entries(1)) != before:
+                if list(transaction.entries(1)) != before:
                     with pytest.raises(LedgerDamaged):
-                        verify_entries(session, [kept])
+                        verify_entries(transaction, [kept])
 
 
 def test_what_is_edited_while_a_ledger_is_in_use_is_noticed_before_it_answers(folder):

@@ -176,7 +176,7 @@ def _table(balances: list[Balance]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from leastnoise.ledger.display import COLUMNS, balance_texts
+    from leastnoise.ledger.report import COLUMNS, balance_texts
 
     table = Table(title="Privacy budgets", title_justify="left")
     for column in COLUMNS:

@@ -193,18 +193,18 @@ def plot_burn_down(ledger: Ledger, path: str | Path, until: int | None = None) -
     Raises:
         BadParameter: No budget was granted yet.
     """
-    from leastnoise.ledger import courses
+    from leastnoise.ledger import budget_histories
 
-    found = courses(ledger, until)
+    found = budget_histories(ledger, until)
     if not found:
         raise BadParameter("there is no budget to draw", given=ledger, fix="grant one first: leastnoise budget grant")
-    shown = sorted(found, key=lambda course: course.moments[-1].left)[:_MOST_BUDGETS]
+    shown = sorted(found, key=lambda course: course.points[-1].left)[:_MOST_BUDGETS]
     with picture(path, (7.2, 3.8)) as figure:
         axes = figure.subplots()
         for course in found:
             if course in shown:
-                times = [datetime.fromtimestamp(moment.time, UTC) for moment in course.moments]
-                left = [100 * moment.left for moment in course.moments]
+                times = [datetime.fromtimestamp(moment.time, UTC) for moment in course.points]
+                left = [100 * moment.left for moment in course.points]
                 axes.step(times, left, where="post", label=literal(_short(course.scope, _LONGEST_SCOPE)))
                 axes.plot(times[-1], left[-1], "o", color=axes.lines[-1].get_color(), markersize=5, clip_on=False)
         more = "" if len(shown) == len(found) else f", {len(found) - len(shown)} more not shown"

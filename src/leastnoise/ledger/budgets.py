@@ -1,17 +1,31 @@
-"""Granted budgets: whom one binds, what it allows, and what was spent of it in its current period."""
+"""Budgets: whom one binds, what it allows, whom it protects, what is spent in the current period, and what is left."""
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from leastnoise.composition.account import Account, Limits
+from leastnoise.composition.account import Account, Left, Limits
+from leastnoise.composition.cost import Cost
 from leastnoise.errors import BadParameter
 from leastnoise.exact.parameters import NumberLike, read_integer
-from leastnoise.ledger.record import Entry, read_name, read_purpose
+from leastnoise.ledger.record import UNIT_PURPOSE, Entry, read_name, read_purpose
 from leastnoise.model.privacy import Privacy
 
-__all__ = ["Budget", "Scope", "read_grant", "write_grant"]
+__all__ = [
+    "Balance",
+    "Budget",
+    "Opening",
+    "PrivacyUnit",
+    "Scope",
+    "balances_at",
+    "left_at",
+    "read_grant",
+    "read_unit_purpose",
+    "write_grant",
+]
 
 
 @dataclass(frozen=True)
@@ -79,3 +93,105 @@ def read_grant(entry: Entry, time: int) -> Budget:
 @lru_cache(maxsize=4096)
 def _limits(epsilon: str, delta: str, event_delta: str) -> Limits:
     return Limits(Privacy(epsilon, delta), event_delta)
+
+
+@dataclass(frozen=True)
+class PrivacyUnit:
+    """Whom a dataset's budget protects: those whom a column names, or single rows where `column` is None.
+
+    >>> print(PrivacyUnit("person"), PrivacyUnit(None), sep=", ")
+    column 'person', single rows
+    """
+
+    column: str | None
+
+    def __post_init__(self) -> None:
+        """Check the name."""
+        if self.column is not None:
+            read_name(self.column, "privacy_unit")
+
+    def __str__(self) -> str:
+        """In words."""
+        return "single rows" if self.column is None else f"column {self.column!r}"
+
+
+@dataclass(frozen=True)
+class Opening:
+    """The budget and privacy unit that the first admitted request on a dataset fixes.
+
+    Args:
+        budget: What all questions together may cost; None for whatever was granted.
+        unit: The column that identifies the person each row belongs to; None for single rows.
+    """
+
+    budget: Privacy | None
+    unit: str | None
+
+    def __post_init__(self) -> None:
+        """Check both."""
+        if not isinstance(self.budget, Privacy | None):
+            raise BadParameter("budget must be a Privacy", given=type(self.budget).__name__, fix="pass Privacy(1)")
+        PrivacyUnit(self.unit)
+
+
+def read_unit_purpose(purpose: str) -> PrivacyUnit:
+    """The unit that format 1 kept as the purpose of a grant.
+
+    >>> read_unit_purpose("privacy unit: 'person'").column, read_unit_purpose("privacy unit: row").column
+    ('person', None)
+    """
+    text = purpose.removeprefix(UNIT_PURPOSE)
+    if text == "row":
+        return PrivacyUnit(None)
+    try:
+        column = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        column = text
+    return PrivacyUnit(column if isinstance(column, str) and column else text)
+
+
+@dataclass(frozen=True)
+class Balance:
+    """One budget.
+
+    Args:
+        scope: Whom it binds.
+        limits: What it allows.
+        spent: What is spent in this period.
+        left: What one more query may cost.
+        refresh: The length of a period in seconds; None for a budget that never comes back.
+        renewed: When this period began, in seconds since 1970.
+    """
+
+    scope: Scope
+    limits: Limits
+    spent: Cost
+    left: Left
+    refresh: int | None
+    renewed: int | None
+
+
+def balances_at(budgets: Mapping[Scope, Budget], now: int) -> list[Balance]:
+    """Every budget, in the order in which they were granted."""
+    found = []
+    lefts: dict[tuple[int, Cost], Left] = {}  # many budgets are alike, and nothing was spent of most
+    for scope, budget in budgets.items():
+        account, period = budget.account_at(now), max(budget.period, budget.period_at(now))
+        renewed = None if budget.refresh is None else budget.start + period * budget.refresh
+        limits, spent = account.limits, account.spent
+        alike = (id(limits), spent)
+        if alike not in lefts:
+            lefts[alike] = account.left
+        found.append(Balance(scope, limits, spent, lefts[alike], budget.refresh, renewed))
+    return found
+
+
+def left_at(budgets: Iterable[Budget], now: int) -> Left:
+    """What one more query may cost: the least that the budgets that bind it leave."""
+    each = [budget.account_at(now).left for budget in budgets]
+    return Left(
+        min(left.epsilon for left in each),
+        min(left.rho for left in each),
+        min(left.delta for left in each),
+        max(left.used for left in each),
+    )

@@ -104,9 +104,9 @@ def read_entry(row: Row, length: int, previous: str) -> Entry:
     return entry
 
 
-def damaged(seq: int, why: str) -> LedgerDamaged:
+def damaged(seq: int, reason: str) -> LedgerDamaged:
     """The error for entry number `seq`."""
     return LedgerDamaged(
-        f"the ledger is damaged at entry {seq}: {why}",
+        f"the ledger is damaged at entry {seq}: {reason}",
         fix="stop releasing; restore the newest copy whose witness agrees, and find out who changed the file",
     )

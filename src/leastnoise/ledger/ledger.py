@@ -18,19 +18,16 @@ from leastnoise.composition.cost import cost_of
 from leastnoise.errors import LedgerUnavailable, RequestConflict
 from leastnoise.exact.parameters import NumberLike, read_exact
 from leastnoise.exact.sources import system_source
-from leastnoise.ledger.balance import Balance, balances_at, left_at
-from leastnoise.ledger.books import VERSION, Books
-from leastnoise.ledger.budgets import Scope, write_grant
+from leastnoise.ledger.budgets import Balance, Opening, PrivacyUnit, Scope, balances_at, left_at, write_grant
 from leastnoise.ledger.chain import Row
-from leastnoise.ledger.display import html_ledger
-from leastnoise.ledger.keeper import Keeper, Writing
-from leastnoise.ledger.opening import Opening, PrivacyUnit
+from leastnoise.ledger.ledger_state import VERSION, LedgerState, Verification, verify_entries
 from leastnoise.ledger.record import Entry, Json, Request, canonical, read_name
+from leastnoise.ledger.report import html_ledger
+from leastnoise.ledger.request_steps import Receipt, advance, answer_entries, require_agreement
+from leastnoise.ledger.session import LedgerSession, WriteContext
 from leastnoise.ledger.sqlite import SqliteStore
-from leastnoise.ledger.steps import Receipt, advance, answer_entries, require_agreement
 from leastnoise.ledger.store import Store
 from leastnoise.ledger.suspension import Suspension
-from leastnoise.ledger.verification import Verification, verify_entries
 from leastnoise.ledger.witness import Witness, begin_witness, read_witness, write_witness
 from leastnoise.model.events import Pure
 from leastnoise.model.privacy import Privacy
@@ -43,8 +40,8 @@ Place = str | Path | Store
 class Ledger:
     """A durable budget that processes and threads share. Made by `Ledger.create`, opened by `Ledger.open`."""
 
-    def __init__(self, keeper: Keeper) -> None:
-        self._keeper = keeper
+    def __init__(self, session: LedgerSession) -> None:
+        self._session = session
 
     @classmethod
     def create(cls, place: Place, witness: str | Path | None = None, clock: Callable[[], float] = time.time) -> Ledger:
@@ -79,12 +76,12 @@ class Ledger:
                 fix="restore that ledger, or move its witness away if it is really over",
             )
         name = f"{system_source.bits(128):032x}"
-        first = Books().append("open", int(clock()), {"ledger": name, "version": VERSION})
+        first = LedgerState().append("open", int(clock()), {"ledger": name, "version": VERSION})
         with _closing_if_refused(store):
             store.create(first)
             if path is not None:  # a ledger with this entry alone needs none: `open` then makes it
                 begin_witness(path, Witness(name, 1, first.hash))
-        return cls(Keeper(store, path, clock))
+        return cls(LedgerSession(store, path, clock))
 
     @classmethod
     def open(
@@ -108,17 +105,17 @@ class Ledger:
             LedgerUnavailable: It can't be read.
         """
         store, path = _store_at(place, witness)
-        keeper = Keeper(store, path, clock)
+        session = LedgerSession(store, path, clock)
         with _closing_if_refused(store):
             if path is not None and store.exists():
-                _settle_witness(keeper, path, renew_witness)
+                _settle_witness(session, path, renew_witness)
                 known = read_witness(path)  # before the entries, which only grow
-                with keeper.read() as (books, _):
-                    known.confirm(books.ledger, books.head.length, books.chain.hash_at(known.count))
+                with session.read() as (state, _):
+                    known.confirm(state.ledger, state.head.length, state.chain.hash_at(known.count))
             else:
-                with keeper.read():
+                with session.read():
                     pass
-        return cls(keeper)
+        return cls(session)
 
     def grant(
         self,
@@ -142,7 +139,7 @@ class Ledger:
             event_delta: The part of δ for the queries' own δ; half where nothing is said.
         """
         fields = write_grant(budget, Scope(dataset, analyst, purpose), refresh, event_delta)
-        self._keeper.write(lambda writing: writing.append("grant", fields))
+        self._session.write(lambda context: context.append("grant", fields))
 
     def release(self, request: Request, draw: Callable[[], Json]) -> Any:
         """Debit, then draw, then record, then answer; a request that was answered before gets that answer.
@@ -164,7 +161,7 @@ class Ledger:
 
     def debit(self, request: Request) -> Receipt:
         """Charge a request for good, or find that it was charged before."""
-        return self._keeper.write(lambda writing: advance(writing, request, "debit"))
+        return self._session.write(lambda context: advance(context, request, "debit"))
 
     def reserve(self, request: Request, opening: Opening | None = None) -> Receipt:
         """Hold the price of a request; it counts as spent until `commit`, `cancel` or `fail`.
@@ -179,11 +176,11 @@ class Ledger:
             BudgetChanged: The dataset has another budget or unit than `opening` says.
             DatasetSuspended: Failures or interruptions wait for whoever keeps the ledger; see `clear`.
         """
-        return self._keeper.write(lambda writing: advance(writing, request, "reserve", opening=opening))
+        return self._session.write(lambda context: advance(context, request, "reserve", opening=opening))
 
     def commit(self, request: Request) -> Receipt:
         """Turn a reservation into a debit: it is not given back any more."""
-        return self._keeper.write(lambda writing: advance(writing, request, "commit"))
+        return self._session.write(lambda context: advance(context, request, "commit"))
 
     def cancel(self, request: Request, interrupted: bool = False) -> Receipt:
         """Give a reservation back. Only before `commit`: what is committed is never free again.
@@ -194,9 +191,9 @@ class Ledger:
                 is, and `INTERRUPTIONS` of them since the last `clear` suspend the dataset for the analyst.
         """
         if not interrupted:
-            return self._keeper.write(lambda writing: advance(writing, request, "cancel"))
+            return self._session.write(lambda context: advance(context, request, "cancel"))
         more: Entry = {"dataset": request.dataset, "interrupted": True}
-        return self._keeper.write(lambda writing: advance(writing, request, "interrupt", [more]))
+        return self._session.write(lambda context: advance(context, request, "interrupt", [more]))
 
     def fail(self, request: Request, floor: NumberLike) -> Receipt:
         """End a request whose reading or drawing failed, and suspend the dataset for its analyst until `clear`.
@@ -207,7 +204,7 @@ class Ledger:
         """
         read = read_exact(floor, "floor")
         cost_of(Pure(read))
-        return self._keeper.write(lambda writing: advance(writing, request, "fail", [{"floor": str(read)}]))
+        return self._session.write(lambda context: advance(context, request, "fail", [{"floor": str(read)}]))
 
     def clear(self, dataset: str, analyst: str) -> Suspension | None:
         """Begin to count failures and interruptions anew, for whoever keeps the ledger and has looked into them.
@@ -217,13 +214,13 @@ class Ledger:
         """
         fields = {"dataset": read_name(dataset, "dataset"), "analyst": read_name(analyst, "analyst")}
 
-        def clear(writing: Writing) -> Suspension | None:
-            found = writing.books.suspensions.get(dataset, analyst)
+        def clear(context: WriteContext) -> Suspension | None:
+            found = context.state.suspensions.get(dataset, analyst)
             if found is not None:
-                writing.append("clear", fields)
+                context.append("clear", fields)
             return found
 
-        return self._keeper.write(clear)
+        return self._session.write(clear)
 
     def record(self, request: Request, answer: Json) -> Any:
         """Store the released value and return it; if one was stored before, that one is returned and this one dropped.
@@ -234,28 +231,28 @@ class Ledger:
                 anyway; nothing else about the data belongs here.
         """
         entries = answer_entries(answer, canonical(answer, "answer"))
-        return self._keeper.write(lambda writing: advance(writing, request, "answer", entries, answer)).answer
+        return self._session.write(lambda context: advance(context, request, "answer", entries, answer)).answer
 
     def budget_of(self, dataset: str) -> Privacy | None:
         """The budget that was granted to a dataset as a whole; None where none was."""
-        with self._keeper.read() as (books, _):
-            found = books.budgets.get(Scope(dataset))
+        with self._session.read() as (state, _):
+            found = state.budgets.get(Scope(dataset))
             return None if found is None else found.account.limits.budget
 
     def privacy_unit(self, dataset: str) -> PrivacyUnit | None:
         """Whom the budget of a dataset protects; None where no request has fixed it yet."""
-        with self._keeper.read() as (books, _):
-            return books.units.get(dataset)
+        with self._session.read() as (state, _):
+            return state.units.get(dataset)
 
     def suspensions(self) -> list[Suspension]:
         """Failures and interruptions since the last clearing; those that `holds` suspend a dataset for an analyst."""
-        with self._keeper.read() as (books, _):
-            return books.suspensions.all()
+        with self._session.read() as (state, _):
+            return state.suspensions.all()
 
     def balances(self) -> list[Balance]:
         """Every budget with what is spent and left, as of now."""
-        with self._keeper.read() as (books, _):
-            return balances_at(books, self._keeper.now(books))
+        with self._session.read() as (state, _):
+            return balances_at(state.budgets, self._session.now(state))
 
     def left(self, dataset: str, analyst: str, purpose: str = "any", opening: Opening | None = None) -> Left:
         """What one more query may cost: the least that the budgets that bind it leave.
@@ -267,8 +264,8 @@ class Ledger:
             opening: What the first request would fix, where the dataset has no budget yet.
         """
         first = None if opening is None else opening.budget
-        with self._keeper.read() as (books, _):
-            return left_at(books, self._keeper.now(books), dataset, analyst, purpose, first)
+        with self._session.read() as (state, _):
+            return left_at(state.matching(dataset, analyst, purpose, first), self._session.now(state))
 
     def check_opening(self, dataset: str, opening: Opening) -> None:
         """Go on only where `reserve` could go on with this opening. Nothing is written.
@@ -276,35 +273,35 @@ class Ledger:
         Raises:
             BudgetChanged: The dataset has another budget or privacy unit.
         """
-        with self._keeper.read() as (books, _):
-            require_agreement(books, dataset, opening)
+        with self._session.read() as (state, _):
+            require_agreement(state, dataset, opening)
 
     def verify(self, witness: Witness | None = None) -> Verification:
         """Re-check everything from the first entry on, trusting nothing that this process knows.
 
-        That is the engine's own structures, the chain, every price, the story of every request, every sum against its
+        That is the engine's own structures, the chain, every price, the state of every request, every sum against its
         budget, and the witnesses: the one beside the ledger and the one given.
 
         Raises:
             LedgerDamaged: Something does not hold; the place is in the text.
         """
-        path = self._keeper.witness_path
+        path = self._session.witness_path
         beside = None if path is None else read_witness(path)  # before the entries, which only grow
-        with self._keeper.read() as (_, session):
-            session.check()
-            return verify_entries(session, [each for each in (witness, beside) if each is not None])
+        with self._session.read() as (_, transaction):
+            transaction.check()
+            return verify_entries(transaction, [each for each in (witness, beside) if each is not None])
 
     def witness(self) -> Witness:
         """The ledger's identity and end, to keep elsewhere."""
-        with self._keeper.read() as (books, _):
-            return Witness(books.ledger, books.head.length, books.head.hash)
+        with self._session.read() as (state, _):
+            return Witness(state.ledger, state.head.length, state.head.hash)
 
     def entries(self) -> Iterator[Row]:
         """Every entry as it is stored."""
         first = 1
         while True:
-            with self._keeper.read() as (_, session):
-                rows = list(islice(session.entries(first), 1000))
+            with self._session.read() as (_, transaction):
+                rows = list(islice(transaction.entries(first), 1000))
             yield from rows
             if not rows:
                 return
@@ -312,7 +309,7 @@ class Ledger:
 
     def close(self) -> None:
         """Let go of the file or connection; the ledger itself needs no closing."""
-        self._keeper.close()
+        self._session.close()
 
     def __enter__(self) -> Ledger:
         """Itself."""
@@ -324,18 +321,18 @@ class Ledger:
 
     def __repr__(self) -> str:
         """Where it is."""
-        return f"Ledger({self._keeper.store.name!r})"
+        return f"Ledger({self._session.store.name!r})"
 
     def _repr_html_(self) -> str:
         return html_ledger(repr(self), self.balances)
 
 
-def _settle_witness(keeper: Keeper, path: Path, renew: bool) -> None:
+def _settle_witness(session: LedgerSession, path: Path, renew: bool) -> None:
     """Make the witness of a ledger whose creation was cut off before it had one: nothing was granted or spent yet."""
     if not renew and path.exists():
         return
-    with keeper.read() as (books, _):
-        witness = Witness(books.ledger, books.head.length, books.head.hash)
+    with session.read() as (state, _):
+        witness = Witness(state.ledger, state.head.length, state.head.hash)
     if renew:
         write_witness(path, witness)
     elif witness.count == 1:

@@ -96,7 +96,7 @@ class PostgresStore:
                 connection.execute(_INSERT, (self._ledger, *first))
 
     @contextmanager
-    def transaction(self, write: bool) -> Iterator[PostgresSession]:
+    def transaction(self, write: bool) -> Iterator[PostgresTransaction]:
         """See `Store.transaction`."""
         with self._translated(), ExitStack() as stack:
             connection = self._connect()
@@ -106,7 +106,7 @@ class PostgresStore:
                     self._waiting(self.name)
                     connection.execute(_PATIENTLY)
                 self._require_ledger(connection, _LOCK if write else _LOOK)
-            yield PostgresSession(connection, self._ledger)
+            yield PostgresTransaction(connection, self._ledger)
 
     def _locked(self, connection: Connection[Any], stack: ExitStack) -> bool:
         """Begin a transaction that holds the write lock; False where another process holds it for longer."""
@@ -194,17 +194,17 @@ class PostgresStore:
         )
 
 
-class PostgresSession:
-    """See `Session`."""
+class PostgresTransaction:
+    """See `Transaction`."""
 
     def __init__(self, connection: Connection[Any], ledger: str) -> None:
         self._connection, self._ledger = connection, ledger
 
     def check(self) -> None:
-        """See `Session.check`: a broken page shows when the entries are read."""
+        """See `Transaction.check`: a broken page shows when the entries are read."""
 
     def entries(self, first: int, last: int | None = None) -> Iterator[Row]:
-        """See `Session.entries`; fetched in blocks, each a statement of its own."""
+        """See `Transaction.entries`; fetched in blocks, each a statement of its own."""
         while True:
             rows = self._connection.execute(
                 "SELECT seq, body, hash FROM leastnoise_entries WHERE ledger = %s AND seq BETWEEN %s AND %s"
@@ -217,5 +217,5 @@ class PostgresSession:
             first = rows[-1][0] + 1
 
     def append(self, row: Row) -> None:
-        """See `Session.append`."""
+        """See `Transaction.append`."""
         self._connection.execute(_INSERT, (self._ledger, *row))

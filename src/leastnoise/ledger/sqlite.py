@@ -16,8 +16,14 @@ from shlex import quote
 
 from leastnoise.errors import LeastNoiseError, LedgerDamaged, LedgerMissing, LedgerUnavailable
 from leastnoise.ledger.chain import Row
-from leastnoise.ledger.placing import place, tidy
-from leastnoise.ledger.store import NOTICE_SECONDS, WAIT_SECONDS, held_by_another, say_waiting
+from leastnoise.ledger.store import (
+    NOTICE_SECONDS,
+    WAIT_SECONDS,
+    create_file,
+    held_by_another,
+    remove_drafts,
+    say_waiting,
+)
 
 __all__ = ["SqliteStore"]
 
@@ -77,7 +83,7 @@ class SqliteStore:
     def create(self, first: Row) -> None:
         """See `Store.create`: the file, readable for its owner only."""
         try:
-            place(self._path, _image(first))
+            create_file(self._path, _image(first))
         except FileExistsError:
             raise LedgerUnavailable(
                 "there is a file of this name already", given=self.name, fix="open it, or choose another name"
@@ -88,13 +94,13 @@ class SqliteStore:
             ) from None
 
     @contextmanager
-    def transaction(self, write: bool) -> Iterator[SqliteSession]:
+    def transaction(self, write: bool) -> Iterator[SqliteTransaction]:
         """See `Store.transaction`."""
         with self._translated():
             connection = self._connect()
             try:
                 self._begin(connection, write)
-                yield SqliteSession(connection, self.name)
+                yield SqliteTransaction(connection, self.name)
                 connection.execute("COMMIT")
             except BaseException:
                 self._roll_back(connection)
@@ -134,7 +140,7 @@ class SqliteStore:
             return self._connection
         if self._connection is not None:  # it would write to a file that has no name any more
             raise _broken(self.name, "it was replaced by another file while it was in use")
-        tidy(self._path)
+        remove_drafts(self._path)
         self._file = file
         address = f"{self._path.resolve().as_uri()}?mode=rw"
         connection = sqlite3.connect(
@@ -218,8 +224,8 @@ class SqliteStore:
             return _broken(self.name, f"SQLite can't make sense of it ({name})")  # whose words may quote what is broken
         return self._unavailable(str(error), _FIXES[code & 0xFF])
 
-    def _unavailable(self, why: str, fix: str) -> LedgerUnavailable:
-        problem = f"the ledger could not be read or written ({why}), and nothing was answered"
+    def _unavailable(self, reason: str, fix: str) -> LedgerUnavailable:
+        problem = f"the ledger could not be read or written ({reason}), and nothing was answered"
         return LedgerUnavailable(problem, given=self.name, fix=f"{fix}, then ask again under the same id")
 
     @property
@@ -227,20 +233,20 @@ class SqliteStore:
         return os.access(self._path, os.W_OK) and os.access(self._path.parent, os.W_OK)
 
 
-class SqliteSession:
-    """See `Session`."""
+class SqliteTransaction:
+    """See `Transaction`."""
 
     def __init__(self, connection: sqlite3.Connection, name: str) -> None:
         self._connection, self._name = connection, name
 
     def check(self) -> None:
-        """See `Session.check`: SQLite's own integrity check."""
+        """See `Transaction.check`: SQLite's own integrity check."""
         report = [row[0] for row in self._connection.execute("PRAGMA integrity_check(1)")]
         if report != ["ok"]:
             raise _broken(self._name, "its integrity check fails")
 
     def entries(self, first: int, last: int | None = None) -> Iterator[Row]:
-        """See `Session.entries`."""
+        """See `Transaction.entries`."""
         rows = self._connection.execute(
             "SELECT seq, body, hash FROM entries WHERE seq BETWEEN ? AND ? ORDER BY seq",
             (first, _LAST if last is None else last),
@@ -248,7 +254,7 @@ class SqliteSession:
         return map(Row._make, rows)
 
     def append(self, row: Row) -> None:
-        """See `Session.append`."""
+        """See `Transaction.append`."""
         self._connection.execute(_INSERT, row)
 
 
@@ -259,7 +265,7 @@ def _image(first: Row) -> bytes:
         connection.executescript(_SCHEMA)
         connection.execute(_INSERT, first)
         image = bytearray(connection.serialize())
-    image[18:20] = b"\x02\x02"  # the file format's versions for reading and writing: 2 is the write-ahead log
+    image[18:20] = b"\x02\x02"  # the file format's versions for reading and context: 2 is the write-ahead log
     return bytes(image)
 
 
@@ -272,9 +278,9 @@ def _unfinished(name: str) -> LedgerDamaged:
     )
 
 
-def _broken(name: str, why: str) -> LedgerDamaged:
+def _broken(name: str, reason: str) -> LedgerDamaged:
     return LedgerDamaged(
-        f"the file is not a ledger, or not a whole one: {why}",
+        f"the file is not a ledger, or not a whole one: {reason}",
         given=name,
         fix="stop releasing; restore the newest copy whose witness agrees",
     )

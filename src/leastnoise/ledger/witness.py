@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from leastnoise.errors import LedgerDamaged, LedgerMissing, LedgerUnavailable
-from leastnoise.ledger.placing import place
+from leastnoise.ledger.store import create_file
 
 __all__ = ["Witness", "WitnessFile", "begin_witness", "read_witness", "write_witness"]
 
@@ -74,7 +74,7 @@ def write_witness(path: Path, witness: Witness) -> None:
     """Write a witness to a file, replacing what is in it, and flush it."""
     try:
         try:
-            place(path, _text(witness))
+            create_file(path, _text(witness))
         except FileExistsError:  # in place: processes that use it hold on to this very file
             with path.open("r+b") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
@@ -89,7 +89,7 @@ def write_witness(path: Path, witness: Witness) -> None:
 def begin_witness(path: Path, witness: Witness) -> None:
     """Make the witness of a ledger that was just made, unless another process was faster."""
     try:
-        place(path, _text(witness))
+        create_file(path, _text(witness))
     except FileExistsError:
         return
     except OSError as error:
@@ -112,7 +112,7 @@ class WitnessFile:
         Raises:
             LedgerMissing: It is gone.
             LedgerDamaged: It is not a witness any more.
-            LedgerUnavailable: It can't be opened for writing.
+            LedgerUnavailable: It can't be opened for context.
         """
         try:
             handle = self._open()
@@ -205,8 +205,8 @@ def _unwritable(path: Path, error: OSError, fix: str) -> LedgerUnavailable:
     return LedgerUnavailable("the witness of the ledger can't be written", given=f"{path} ({error.strerror})", fix=fix)
 
 
-def _disagrees(why: str) -> LedgerDamaged:
+def _disagrees(reason: str) -> LedgerDamaged:
     return LedgerDamaged(
-        f"the ledger disagrees with its witness: {why}",
+        f"the ledger disagrees with its witness: {reason}",
         fix="stop releasing; restore the newest copy of the ledger, not an older one",
     )

@@ -28,11 +28,11 @@ from leastnoise.errors import (
     UncoveredDebit,
 )
 from leastnoise.exact import SeededSource
-from leastnoise.ledger import steps
+from leastnoise.ledger import request_steps
 from leastnoise.ledger.chain import link
-from leastnoise.ledger.group_commit import Ticket
 from leastnoise.ledger.record import canonical
-from leastnoise.ledger.steps import advance
+from leastnoise.ledger.request_steps import advance
+from leastnoise.ledger.session import Ticket
 from leastnoise.model.privacy import Privacy
 
 
@@ -124,7 +124,7 @@ def take(ledger, name, step, answer):
 
 def test_any_order_of_steps(place, monkeypatch):
     """Thousands of steps at random on a few requests, against the model; everything verifies in the end."""
-    monkeypatch.setattr(steps, "_PART", 10)
+    monkeypatch.setattr(request_steps, "_PART", 10)
     source, model, reached = SeededSource(11), Model(), set()
     ledger = Ledger.create(place())
     ledger.grant(Privacy(10**6), dataset="census")
@@ -310,21 +310,21 @@ def test_the_first_admitted_request_fixes_budget_and_unit(place):
 
 def test_a_refused_opening_leaves_the_others_of_its_batch_alone(ledger):
     opening = Opening(Privacy(1), "person")
-    refused = Ticket(lambda writing: advance(writing, ask("q1", 3, dataset="new"), "reserve", opening=opening))
-    admitted = Ticket(lambda writing: advance(writing, ask("q2"), "debit"))
-    ledger._keeper._run_batch([refused, admitted])
+    refused = Ticket(lambda context: advance(context, ask("q1", 3, dataset="new"), "reserve", opening=opening))
+    admitted = Ticket(lambda context: advance(context, ask("q2"), "debit"))
+    ledger._session._run_batch([refused, admitted])
     assert isinstance(refused.error, BudgetExceeded)
     assert admitted.result.fresh
     assert kinds(ledger) == ["open", "grant", "debit"]
 
 
 def test_what_is_refused_half_way_leaves_nothing(ledger):
-    def work(writing):
-        advance(writing, ask("q1"), "debit")
-        advance(writing, ask("q2", 3), "debit")
+    def work(context):
+        advance(context, ask("q1"), "debit")
+        advance(context, ask("q2", 3), "debit")
 
     with pytest.raises(BudgetExceeded):
-        ledger._keeper.write(work)
+        ledger._session.write(work)
     assert kinds(ledger) == ["open", "grant"]
     assert spent(ledger) == 0
     ledger.verify()
@@ -368,7 +368,7 @@ def test_an_answer_of_any_length_comes_back(ledger, place, size):
 
 
 def test_every_length_of_a_part(ledger, monkeypatch):
-    monkeypatch.setattr(steps, "_PART", 7)
+    monkeypatch.setattr(request_steps, "_PART", 7)
     ledger.grant(Privacy(100), dataset="census")
     for length in range(40):
         assert ledger.release(ask(f"q{length}"), lambda length=length: "y" * length) == "y" * length

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from leastnoise.errors import BadParameter, BudgetChanged, RequestConflict
-from leastnoise.ledger.books import Books
-from leastnoise.ledger.budgets import Scope, write_grant
-from leastnoise.ledger.keeper import Writing
-from leastnoise.ledger.opening import Opening, PrivacyUnit
+from leastnoise.ledger.budgets import Opening, PrivacyUnit, Scope, write_grant
+from leastnoise.ledger.ledger_state import LedgerState
 from leastnoise.ledger.record import Entry, Json, Request, write_cost
-from leastnoise.ledger.stories import AFTER, Story
+from leastnoise.ledger.request_states import TRANSITIONS, RequestState
+from leastnoise.ledger.session import WriteContext
 
 __all__ = ["Receipt", "advance", "answer_entries", "require_agreement"]
 
@@ -69,7 +68,7 @@ _FIX = {
 
 
 def advance(
-    writing: Writing,
+    context: WriteContext,
     request: Request,
     step: str,
     more: Sequence[Entry] = ({},),
@@ -79,7 +78,7 @@ def advance(
     """Append the step where the state of the request asks for it, and say where the request stands now.
 
     Args:
-        writing: The books and the store, within a transaction.
+        context: The state and the store, within a transaction.
         request: Whose step it is.
         step: "debit", "reserve", "commit", "cancel", "interrupt", "answer" or "fail".
         more: Further fields, for each entry that the step takes.
@@ -96,35 +95,35 @@ def advance(
     if not isinstance(request, Request):
         raise BadParameter("a step is one of a `Request`", given=request, fix="make one with its id, event and dataset")
     if opening is not None:
-        require_agreement(writing.books, request.dataset, opening)
-    story = writing.books.stories.get(request.key)
-    if story is not None and writing.entries(story.first, story.first)[0]["fingerprint"] != request.fingerprint:
+        require_agreement(context.state, request.dataset, opening)
+    known = context.state.requests.get(request.key)
+    if known is not None and context.entries(known.first, known.first)[0]["fingerprint"] != request.fingerprint:
         raise RequestConflict(
             "this request id was used before with another dataset, purpose, event or parameters",
             given=request.id,
             fix="repeat the request exactly as it was, or take a new id",
         )
-    state = None if story is None else story.state
-    if story is not None and state == "answered" and step not in ("cancel", "interrupt", "fail"):
-        return Receipt("answered", _recorded(writing, story))
+    state = None if known is None else known.state
+    if known is not None and state == "answered" and step not in ("cancel", "interrupt", "fail"):
+        return Receipt("answered", _recorded(context, known))
     if (state, step) not in _NEXT:
         raise RequestConflict(f"a request that is {state or 'unknown'} can't {step}", given=request.id, fix=_FIX[step])
     kind = _NEXT[state, step]
     if step in ("debit", "reserve") and state != "failed":  # one that waits could read the data and fail, too
-        writing.books.suspensions.require_none(request.dataset, request.analyst)
-    if state == "failed" and step == "fail" and _is_suspended(writing, request):
+        context.state.suspensions.require_none(request.dataset, request.analyst)
+    if state == "failed" and step == "fail" and _is_suspended(context, request):
         kind = None
     if kind == "reserve" and opening is not None:
-        _grant_opening(writing, request, opening)
-    if state != "failed" and opening is not None and request.dataset not in writing.books.units:
-        writing.append("dataset", {"dataset": request.dataset, "unit": opening.unit})
+        _grant_opening(context, request, opening)
+    if state != "failed" and opening is not None and request.dataset not in context.state.units:
+        context.append("dataset", {"dataset": request.dataset, "unit": opening.unit})
     if kind is None:
         return Receipt(str(state))
     for fields in more:
-        writing.append(kind, _fields(kind, request) | fields)
-    reached = AFTER[state, "interrupt" if step == "interrupt" else kind]
-    if story is not None and state == "answered":
-        answer = _recorded(writing, story)
+        context.append(kind, _fields(kind, request) | fields)
+    reached = TRANSITIONS[state, "interrupt" if step == "interrupt" else kind]
+    if known is not None and state == "answered":
+        answer = _recorded(context, known)
     return Receipt(reached, answer, fresh=kind in ("debit", "reserve"))
 
 
@@ -136,13 +135,13 @@ def answer_entries(answer: Json, text: str) -> list[Entry]:
     return [{"part": i, "parts": len(chunks), "text": chunk} for i, chunk in enumerate(chunks, start=1)]
 
 
-def _recorded(writing: Writing, story: Story) -> Json:
+def _recorded(context: WriteContext, known: RequestState) -> Json:
     """The answer of a request, read again and proven."""
-    (last,) = writing.entries(story.last, story.last)
+    (last,) = context.entries(known.last, known.last)
     if "parts" not in last:
         answer: Json = last["answer"]
         return answer
-    parts = writing.entries(story.last - last["parts"] + 1, story.last)
+    parts = context.entries(known.last - last["parts"] + 1, known.last)
     whole: Json = json.loads("".join(entry["text"] for entry in parts))
     return whole
 
@@ -160,18 +159,18 @@ def _fields(kind: str, request: Request) -> Entry:
     return fields
 
 
-def _is_suspended(writing: Writing, request: Request) -> bool:
-    found = writing.books.suspensions.get(request.dataset, request.analyst)
+def _is_suspended(context: WriteContext, request: Request) -> bool:
+    found = context.state.suspensions.get(request.dataset, request.analyst)
     return found is not None and found.holds
 
 
-def require_agreement(books: Books, dataset: str, opening: Opening) -> None:
+def require_agreement(state: LedgerState, dataset: str, opening: Opening) -> None:
     """Go on only where the dataset has no other budget and no other privacy unit than an opening says.
 
     Raises:
         BudgetChanged: It has.
     """
-    granted, unit = books.budgets.get(Scope(dataset)), books.units.get(dataset)
+    granted, unit = state.budgets.get(Scope(dataset)), state.units.get(dataset)
     if granted is not None and opening.budget is not None and granted.account.limits.budget != opening.budget:
         raise BudgetChanged(
             f"dataset {dataset!r} was granted {granted.account.limits.budget}, and opening it does not change that",
@@ -188,10 +187,10 @@ def require_agreement(books: Books, dataset: str, opening: Opening) -> None:
         )
 
 
-def _grant_opening(writing: Writing, request: Request, opening: Opening) -> None:
+def _grant_opening(context: WriteContext, request: Request, opening: Opening) -> None:
     """Grant the first budget of a dataset, if with it the request is admitted; nothing is written where it is not."""
-    books, scope = writing.books, Scope(request.dataset)
-    budgets = books.matching(request.dataset, request.analyst, request.purpose, opening.budget)
-    books.admit(request.cost, budgets, writing.time)
-    if opening.budget is not None and scope not in books.budgets:
-        writing.append("grant", write_grant(opening.budget, scope))
+    state, scope = context.state, Scope(request.dataset)
+    budgets = state.matching(request.dataset, request.analyst, request.purpose, opening.budget)
+    state.admit(request.cost, budgets, context.time)
+    if opening.budget is not None and scope not in state.budgets:
+        context.append("grant", write_grant(opening.budget, scope))

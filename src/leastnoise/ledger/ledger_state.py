@@ -6,11 +6,11 @@ happened, and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from leastnoise.composition.account import Account, Limits
-from leastnoise.composition.cost import Cost
+from leastnoise.composition.cost import Cost, cost_of
 from leastnoise.errors import (
     BudgetChanged,
     BudgetExceeded,
@@ -21,16 +21,26 @@ from leastnoise.errors import (
     UncoveredDebit,
 )
 from leastnoise.exact.parameters import read_exact
-from leastnoise.ledger.budgets import Budget, Scope, read_grant
+from leastnoise.ledger.budgets import Budget, PrivacyUnit, Scope, read_grant, read_unit_purpose
 from leastnoise.ledger.chain import Chain, Head, Row, damaged, link, read_entry
-from leastnoise.ledger.failure import charge_at_most, raised, rest_of
-from leastnoise.ledger.opening import PrivacyUnit, read_unit_purpose
-from leastnoise.ledger.record import UNIT_PURPOSE, Entry, canonical, read_cost, read_name, read_purpose, request_key
-from leastnoise.ledger.stories import Stories
-from leastnoise.ledger.suspension import Suspensions
+from leastnoise.ledger.record import (
+    UNIT_PURPOSE,
+    Entry,
+    canonical,
+    read_cost,
+    read_name,
+    read_purpose,
+    request_key,
+    write_cost,
+)
+from leastnoise.ledger.request_states import RequestStates
+from leastnoise.ledger.store import Transaction
+from leastnoise.ledger.suspension import Suspensions, charge_at_most, raised, rest_of
+from leastnoise.ledger.witness import Witness
+from leastnoise.model.events import event_from_dict
 from leastnoise.model.privacy import Privacy
 
-__all__ = ["VERSION", "Books"]
+__all__ = ["VERSION", "LedgerState", "Verification", "verify_entries"]
 
 VERSION = 2
 _FIRST_VERSION = {"grant", "reserve", "commit", "cancel", "debit", "answer", "version"}  # what format 1 may hold
@@ -45,14 +55,14 @@ class _Held:
     charged: tuple[tuple[Budget, Account], ...]
 
 
-class Books:
-    """Budgets, units, the story of every request, suspensions, and the end of the chain, after the entries so far."""
+class LedgerState:
+    """Budgets, units, the state of every request, suspensions, and the end of the chain, after the entries so far."""
 
     def __init__(self) -> None:
         self.chain, self.time, self.ledger, self.version = Chain(), 0, "", 0
         self.budgets: dict[Scope, Budget] = {}
         self.units: dict[str, PrivacyUnit] = {}
-        self.stories, self.suspensions = Stories(), Suspensions()
+        self.requests, self.suspensions = RequestStates(), Suspensions()
         self._held: dict[str, _Held] = {}
         self._matching: dict[tuple[str, str, str], list[Budget]] = {}
         self._rules = {
@@ -123,7 +133,7 @@ class Books:
             raise RequestConflict("unknown kind of entry in format 1", given=kind, fix="restore the ledger")
         if kind == "answer":
             self._answer(entry)
-        elif not self.stories.whole:
+        elif not self.requests.whole:
             raise RequestConflict("the rest of an answer is missing", fix="restore the ledger")
         elif kind in self._steps:
             self._step(entry, kind, time)
@@ -228,19 +238,19 @@ class Books:
     def _step(self, entry: Entry, kind: str, time: int) -> None:
         key = request_key(entry["analyst"], entry["request"])
         step = "interrupt" if kind == "cancel" and entry.get("interrupted") else kind
-        story = self.stories.after(key, step, self.chain.length + 1)
+        reached = self.requests.after(key, step, self.chain.length + 1)
         self._steps[kind](entry, time, key)
-        self.stories.go_on(key, story)
+        self.requests.go_on(key, reached)
 
     def _answer(self, entry: Entry) -> None:
         key, seq = request_key(entry["analyst"], entry["request"]), self.chain.length + 1
         failed = self.version == 1 and entry["answer"] == _FAILED_ONCE
-        story = self.stories.after(key, "answer", seq)
-        if self.stories.answer(key, entry):
-            self.stories.go_on(key, ("failed", *story[1:]) if failed else story)
+        reached = self.requests.after(key, "answer", seq)
+        if self.requests.answer(key, entry):
+            self.requests.go_on(key, ("failed", *reached[1:]) if failed else reached)
 
     def _spend(self, entry: Entry, time: int, key: str) -> None:
-        if self.version == 1 and self.stories.get(key) is not None:
+        if self.version == 1 and self.requests.get(key) is not None:
             raise RequestConflict("format 1 keeps a cancelled id cancelled", fix="restore the ledger")
         cost, dataset, analyst = read_cost(entry["cost"]), entry["dataset"], entry["analyst"]
         self.suspensions.require_none(dataset, analyst)
@@ -278,7 +288,7 @@ class Books:
                 account.take_back(read_cost(held.entry["cost"]))
 
     def _fail(self, entry: Entry, time: int, key: str) -> None:
-        story, cost = self.stories.get(key), read_cost(entry["cost"])
+        reached, cost = self.requests.get(key), read_cost(entry["cost"])
         due = raised(cost, read_exact(entry["floor"], "floor"))
         budgets = self.matching(entry["dataset"], entry["analyst"], entry["purpose"])
         held = self._held.pop(key, None)
@@ -287,7 +297,7 @@ class Books:
             if held is not None:  # charged to the budgets that it was reserved in, and to no other
                 paid = cost if any(account is each for _, each in held.charged) else None
             else:
-                paid = {"committed": cost, "answered": cost, "failed": due}.get(story.state if story else "")
+                paid = {"committed": cost, "answered": cost, "failed": due}.get(reached.state if reached else "")
             charge_at_most(account, due if paid is None else rest_of(due, paid))
             if account is not budget.account:
                 budget.enter(time, account)
@@ -303,3 +313,64 @@ def _require_known(version: object) -> None:
             given=f"format {version}",
             fix="update leastnoise",
         )
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was gone through: every entry up to the head, and the state of every request."""
+
+    ledger: str
+    entries: int
+    head: str
+    requests: int
+
+
+class StrictState(LedgerState):
+    """Also re-checks what opening takes for granted: every price, and that an id stays one question."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._fingerprints: dict[str, str] = {}
+        self._fair: set[object] = set()
+
+    def _check(self, seq: int, entry: Entry) -> None:
+        if entry["kind"] in ("debit", "reserve", "fail"):
+            key = request_key(entry["analyst"], entry["request"])
+            if self._fingerprints.setdefault(key, entry["fingerprint"]) != entry["fingerprint"]:
+                raise damaged(seq, "it belongs to another question than the first entry under its id")
+            self._check_price(seq, entry)
+
+    def _check_price(self, seq: int, entry: Entry) -> None:
+        event, cost = entry["event"], entry["cost"]
+        try:
+            pair: object = (*event.items(), *cost)  # most events repeat
+            known = pair in self._fair
+        except TypeError:  # nested
+            pair = repr((event, cost))
+            known = pair in self._fair
+        if known:
+            return
+        try:
+            price = cost_of(event_from_dict(event))
+        except (LeastNoiseError, RecursionError):
+            raise damaged(seq, "its event has no price") from None
+        if write_cost(price) != cost:
+            raise damaged(seq, "its price is not that of its event")
+        self._fair.add(pair)
+
+
+def verify_entries(transaction: Transaction, witnesses: Sequence[Witness]) -> Verification:
+    """Check the chain, the price of every entry, the state of every request, every sum, and the witnesses.
+
+    Raises:
+        LedgerDamaged: Something does not hold; the place is in the text.
+    """
+    state = StrictState()
+    state.follow(transaction.entries(1))
+    if not state.ledger:
+        raise damaged(1, "it is missing")
+    if not state.requests.whole:
+        raise damaged(state.head.length + 1, "the rest of an answer is missing")
+    for witness in witnesses:
+        witness.confirm(state.ledger, state.head.length, state.chain.hash_at(witness.count))
+    return Verification(state.ledger, state.head.length, state.head.hash, len(state.requests))

@@ -1,4 +1,4 @@
-"""The story of every request: where it stands, and which entry may follow.
+"""The state of every request: where it stands, and which entry may follow.
 
 It is kept from following the chain. Where a request stands, and which entries are its own, is never looked up in a
 column or an index of the store, which no hash covers.
@@ -11,10 +11,10 @@ from typing import NamedTuple
 from leastnoise.errors import RequestConflict
 from leastnoise.ledger.record import Entry
 
-__all__ = ["AFTER", "Stories", "Story"]
+__all__ = ["TRANSITIONS", "RequestState", "RequestStates"]
 
 
-class Story(NamedTuple):
+class RequestState(NamedTuple):
     """Where a request stands.
 
     Args:
@@ -31,7 +31,7 @@ class Story(NamedTuple):
 _KNOWN = ("reserved", "committed", "answered", "failed", "cancelled")
 
 # Where an entry of a kind takes a request; what is not here can't happen. "interrupt" is a cancellation that counts.
-AFTER: dict[tuple[str | None, str], str] = {
+TRANSITIONS: dict[tuple[str | None, str], str] = {
     (None, "debit"): "committed",
     (None, "reserve"): "reserved",
     ("cancelled", "debit"): "committed",
@@ -46,11 +46,11 @@ AFTER: dict[tuple[str | None, str], str] = {
 }
 
 
-class Stories:
+class RequestStates:
     """The state of every request, by its key."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[str, int, int]] = {}  # as in `Story`, but plain: there may be millions
+        self._known: dict[str, tuple[str, int, int]] = {}  # as in `RequestState`, but plain: there may be millions
         self._answering: tuple[str, int, int] | None = None  # an answer in parts: whose, how many, the next one
         self.whole = True  # whether no answer lacks a part
 
@@ -58,10 +58,10 @@ class Stories:
         """How many requests there are."""
         return len(self._known)
 
-    def get(self, key: str) -> Story | None:
+    def get(self, key: str) -> RequestState | None:
         """Where a request stands; None where it was never seen."""
         found = self._known.get(key)
-        return None if found is None else Story(*found)
+        return None if found is None else RequestState(*found)
 
     def after(self, key: str, kind: str, seq: int) -> tuple[str, int, int]:
         """Where an entry of a kind and number takes a request, for `go_on`.
@@ -69,18 +69,18 @@ class Stories:
         Raises:
             RequestConflict: It can't follow.
         """
-        story = self._known.get(key)
-        before = None if story is None else story[0]
-        state = AFTER.get((before, kind))
+        known = self._known.get(key)
+        before = None if known is None else known[0]
+        state = TRANSITIONS.get((before, kind))
         if state is None:
             raise RequestConflict(f"{kind!r} can't follow {before!r}", fix="restore the ledger")
-        if story is None:
+        if known is None:
             return state, seq, seq
-        return story if state == before else (state, story[1], seq)
+        return known if state == before else (state, known[1], seq)
 
-    def go_on(self, key: str, story: tuple[str, int, int]) -> None:
+    def go_on(self, key: str, known: tuple[str, int, int]) -> None:
         """Take a request to where `after` said."""
-        self._known[key] = story
+        self._known[key] = known
 
     def answer(self, key: str, entry: Entry) -> bool:
         """Take an answer, or the next part of one, and say whether it is complete.
