@@ -20,6 +20,7 @@ Six branches, each with one `except` that makes sense to a caller::
     │   ├── UnknownEvent
     │   ├── UnknownLabel (and UnknownColumn)
     │   ├── UnsafeQuestion
+    │   ├── WrongCurrency
     │   └── MissingPackage
     ├── LimitError
     │   ├── NumberTooLarge
@@ -93,6 +94,7 @@ __all__ = [
     "UnknownEvent",
     "UnknownLabel",
     "UnsafeQuestion",
+    "WrongCurrency",
 ]
 
 
@@ -182,6 +184,10 @@ class UnknownColumn(UnknownLabel):
 
 class UnsafeQuestion(InputError, ValueError):
     """The text of a question failed on a table made up of extreme values; the private rows were not read."""
+
+
+class WrongCurrency(InputError, ValueError):
+    """A privacy in ρ or μ was asked for its ε or δ, or a price is in a currency that the budget can't take."""
 
 
 class MissingPackage(InputError, ImportError):
