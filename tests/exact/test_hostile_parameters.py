@@ -14,7 +14,7 @@ import pytest
 from leastnoise import exact
 from leastnoise.errors import LeastNoiseError
 from leastnoise.exact import gaussian_sums
-from leastnoise.exact.samplers import pixelated_laplace
+from leastnoise.exact.samplers import pixelated_laplace, rounded_gaussian
 from leastnoise.mechanisms import choice, numeric, vector
 from leastnoise.mechanisms.numeric.inference import best_guess
 from leastnoise.mechanisms.rainbow import RainbowGraph
@@ -68,6 +68,12 @@ FUNCTIONS = {
     "read_exact": (exact.read_exact, {"value": 1, "name": "x"}),
     "read_integer": (exact.read_integer, {"value": 1, "name": "x"}),
     "read_rational": (exact.read_rational, {"value": 1, "name": "x"}),
+    "rounded_gaussian": (exact.rounded_gaussian, {"variance": 4, "size": None}),
+    "rounded_gaussian_pmf": (exact.rounded_gaussian_pmf, {"outcome": 1, "variance": 4, "bits": 64}),
+    "rounded_gaussian_cdf": (exact.rounded_gaussian_cdf, {"outcome": 1, "variance": 4, "bits": 64}),
+    "rounded_gaussian_moment": (
+        rounded_gaussian.rounded_gaussian_moment, {"order": 1, "variance": 4, "bits": 64},
+    ),
     "truncated_geometric": (exact.truncated_geometric, {"value": 3, "low": 0, "high": 9, "rate": 1, "size": None}),
     "truncated_geometric_pmf": (
         exact.truncated_geometric_pmf, {"outcome": 3, "value": 3, "low": 0, "high": 9, "rate": 1, "bits": 64},

@@ -6,6 +6,7 @@ from leastnoise.exact import SeededSource, read_exact
 from leastnoise.exact.inversion import InverseTable, Thresholds, is_below
 from leastnoise.exact.samplers.gaussian import gaussian_law
 from leastnoise.exact.samplers.geometric import head_law, remainder_law
+from leastnoise.exact.samplers.rounded_gaussian import rounded_gaussian_law
 from support.sources import ScriptedSource
 
 
@@ -19,6 +20,8 @@ from support.sources import ScriptedSource
         remainder_law(read_exact("1e-9", "rate"), 512),
         gaussian_law(read_exact("1/100", "s")),
         gaussian_law(read_exact(10**4, "s")),
+        rounded_gaussian_law(read_exact("1/100", "s")),
+        rounded_gaussian_law(read_exact(10**4, "s")),
     ],
 )
 @pytest.mark.parametrize("bits", [16, 48, 80, 200])

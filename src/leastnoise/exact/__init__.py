@@ -34,6 +34,11 @@ from leastnoise.exact.samplers.negative_binomial import (
     negative_binomial_pmf,
 )
 from leastnoise.exact.samplers.permute_and_flip import permute_and_flip, permute_and_flip_pmf
+from leastnoise.exact.samplers.rounded_gaussian import (
+    rounded_gaussian,
+    rounded_gaussian_cdf,
+    rounded_gaussian_pmf,
+)
 from leastnoise.exact.samplers.uniform import (
     permutation,
     permutation_pmf,
@@ -92,6 +97,9 @@ __all__ = [
     "read_integer",
     "read_rational",
     "require_secure",
+    "rounded_gaussian",
+    "rounded_gaussian_cdf",
+    "rounded_gaussian_pmf",
     "sqrt_above",
     "sqrt_below",
     "sqrt_enclosure",
