@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from leastnoise.errors import NumberTooLarge
 from leastnoise.exact.arrays import Size
-from leastnoise.exact.balls import Ball, above, below, evaluate, of_fraction, scaled_bounds
+from leastnoise.exact.balls import Ball, above, below, evaluate, normal_cdf, of_fraction, scaled_bounds
 from leastnoise.exact.enclosures import Enclosure, enclose, sqrt_below
 from leastnoise.exact.inversion import InverseTable, Law, Thresholds
 from leastnoise.exact.normals import DOUBLE_ERROR, Normals
@@ -142,7 +142,7 @@ def rounded_gaussian_law(variance: Fraction) -> Law:
 
 def upper_tail(start: Fraction, variance: Fraction) -> Ball:
     """Q(start/σ), the mass of the normal law beyond `start`, at the current working precision."""
-    return (of_fraction(start) / of_fraction(2 * variance).sqrt()).erfc() / 2
+    return normal_cdf(-of_fraction(start) / of_fraction(variance).sqrt())
 
 
 def read_variance(variance: NumberLike) -> Fraction:
