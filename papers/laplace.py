@@ -234,7 +234,7 @@ def _legal_losses() -> Claim:
 def draw_figures(directory: str | Path) -> Path:
     """Figure 1b, the posteriors of the geometric and of the pixelated Laplace mechanism; returns its path."""
     from leastnoise.apps.plots import plot_simplex
-    from leastnoise.release.plot_style import make_picture_folder
+    from leastnoise.release.pictures import make_picture_folder
 
     cell = Fraction(4, 3)  # e^(ε/8), rational so that both channels are exact
     channels = {"geometric": geometric(2, cell**4), "Laplace, seen through 8 cells": laplace(2, 8, f"8*ln({cell})")}

@@ -20,7 +20,7 @@ from leastnoise.mechanisms.rainbow import (
 )
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import cycle, path
-from leastnoise.release.plot_style import GREY, make_picture_folder, picture
+from leastnoise.release.pictures import GREY, make_picture_folder, picture
 from papers.claims import Claim, Paper, all_of
 
 __all__ = [

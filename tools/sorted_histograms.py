@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from leastnoise.designer import design
 from leastnoise.model.graphs import DatasetGraph, sorted_histograms
-from leastnoise.release.plot_style import GREY, picture
+from leastnoise.release.pictures import GREY, picture
 
 PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "sorted_histograms.svg"
 EPSILON = 1

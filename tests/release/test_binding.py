@@ -22,7 +22,7 @@ from leastnoise.model.events import Pure
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 from leastnoise.model.privacy import Privacy
 from leastnoise.release import combinatorial, release_mechanism
-from leastnoise.release.fingerprint import fingerprint_of
+from leastnoise.release.mechanism import fingerprint_of
 
 CLUB, TOWN = networkx.karate_club_graph(), [[x, y] for x in range(3) for y in range(3)]
 FEW, EDGES = networkx.path_graph(6), list(networkx.path_graph(6).edges)

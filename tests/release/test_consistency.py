@@ -14,7 +14,7 @@ from leastnoise.exact import SeededSource
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.mechanisms import DiscreteGaussian, Geometric, Staircase
 from leastnoise.release.queries.marginals import agree, make_consistent, shares_left
-from leastnoise.release.tidy import TidyTable
+from leastnoise.release.tables import TidyTable
 from support.people import CITIES
 from support.statistics import ALPHA
 

@@ -1,7 +1,7 @@
 import pytest
 
 from leastnoise.errors import BadParameter
-from leastnoise.release.plot_style import COLOURS, GREY, literal, make_picture_folder, picture
+from leastnoise.release.pictures import COLOURS, GREY, literal, make_picture_folder, picture
 
 PAGES = {"white": "#ffffff", "slate": "#1e2129", "black": "#000000"}
 

@@ -65,7 +65,7 @@ def plot_design(design: Design, path: str | Path) -> None:
 
 def plot_frontier(comparison: Comparison, path: str | Path) -> None:
     """Draw the loss of each mechanism against ε into a .png, .svg or .pdf file."""
-    from leastnoise.release.plot_style import GREY, literal, picture
+    from leastnoise.release.pictures import GREY, literal, picture
 
     bounds: dict[str, dict[str, Any]] = {  # the optimum is wide and pale: a mechanism that reaches it stays in sight
         OPTIMAL: {"color": GREY, "linewidth": 7, "alpha": 0.4, "solid_capstyle": "butt", "zorder": 1},

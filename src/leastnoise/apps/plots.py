@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leastnoise.errors import BadParameter, TooLarge
-from leastnoise.release.plot_style import COLOURS, GREY, HEAT, literal, picture
+from leastnoise.release.pictures import COLOURS, GREY, HEAT, literal, picture
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -160,7 +160,7 @@ def _drawable(plot: Path) -> None:
     from importlib.util import find_spec
 
     from leastnoise.errors import MissingPackage
-    from leastnoise.release.plot_style import read_picture_path
+    from leastnoise.release.pictures import read_picture_path
 
     read_picture_path(plot)
     if find_spec("matplotlib") is None:

@@ -7,6 +7,6 @@ from leastnoise.release.opening import open  # noqa: A004 - it shadows the built
 from leastnoise.release.plan import ReleasePlan
 from leastnoise.release.queries.query import Query
 from leastnoise.release.result import Release
-from leastnoise.release.tidy import TidyTable
+from leastnoise.release.tables import TidyTable
 
 __all__ = ["Dataset", "Query", "Release", "ReleasePlan", "Sensitivity", "TidyTable", "open", "release_mechanism"]

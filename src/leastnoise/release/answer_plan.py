@@ -15,7 +15,7 @@ from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.events import Event
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 from leastnoise.model.sensitivity import Sensitivity
-from leastnoise.release.tidy import TidyTable
+from leastnoise.release.tables import TidyTable
 
 __all__ = ["Method", "half_error"]
 

@@ -41,7 +41,7 @@ from leastnoise.mechanisms.combinatorial import (
 )
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, public_nodes
 from leastnoise.model.labels import decode_label, encode_label
-from leastnoise.release.fingerprint import fingerprint_of
+from leastnoise.release.mechanism import fingerprint_of
 from leastnoise.release.mechanism import release_mechanism
 from leastnoise.release.result import Release
 

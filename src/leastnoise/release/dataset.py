@@ -19,8 +19,8 @@ from leastnoise.ledger import Ledger, Opening
 from leastnoise.ledger.record import read_name
 from leastnoise.model.limits import MOST_CELLS, MOST_OPTIONS, MOST_TURNS
 from leastnoise.model.privacy import Privacy
-from leastnoise.release.axes import Bins, By, Keys, cell_count, read_axes, read_by, require_cells, take
-from leastnoise.release.numbers import Bounds, FixedPoint, numeric_column, read_fixed_point, read_grid, read_levels
+from leastnoise.release.arguments import Bins, By, Keys, cell_count, read_axes, read_by, require_cells, take
+from leastnoise.release.arguments import Bounds, FixedPoint, numeric_column, read_fixed_point, read_grid, read_levels
 from leastnoise.release.queries.choices import BestKeys, BestOption
 from leastnoise.release.queries.counts import Count
 from leastnoise.release.queries.decisions import IsAtLeast, Plurality

@@ -1,29 +1,41 @@
-"""Releasing any mechanism's answer: charged to a ledger if there is one, its cost reported either way."""
+"""Releasing any mechanism's answer: charged to a ledger if there is one, its cost reported either way.
+
+A request id is bound to the mechanism by one hash, so that no other question gets the recorded answer. A mechanism is
+described by what makes two of them equal: the fields of its dataclass, or the attributes of a plain class, down to
+numbers, text and arrays. What is computed from these (cached properties, fields that equality leaves out) does not
+count. A function has no description, for its name and its text do not say what it does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import partial
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import fields, is_dataclass, replace
+from fractions import Fraction
+from functools import cached_property, partial
 from inspect import signature
+from types import CellType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
-from leastnoise.errors import BadParameter
-from leastnoise.exact.sources import system_source
+from leastnoise.errors import BadParameter, InsecureSource
+from leastnoise.exact.sources import Source, SystemSource, system_source
 from leastnoise.ledger import Ledger, Request
 from leastnoise.ledger.record import Json
+from leastnoise.mechanisms.combinatorial.k_median.metric import PublicMetric
+from leastnoise.model.channel import Channel
 from leastnoise.model.labels import decode_label, encode_label
 from leastnoise.model.mechanism import Mechanism
-from leastnoise.release.fingerprint import fingerprint_of, require_no_predictable_source
 from leastnoise.release.plan import ReleasePlan
 from leastnoise.release.queries.query import fresh_id
 from leastnoise.release.result import Release
-from leastnoise.release.tidy import TidyTable
+from leastnoise.release.tables import TidyTable
 from leastnoise.release.transaction import left_after, release_once
 
-__all__ = ["release_mechanism"]
+__all__ = ["fingerprint_of", "release_mechanism", "require_no_predictable_source"]
 
 
 def release_mechanism(
@@ -129,3 +141,135 @@ def _encode(drawn: Any) -> Json:
 
 def _as_tuple(nested: Any) -> Any:
     return tuple(_as_tuple(part) for part in nested) if isinstance(nested, list) else nested
+
+
+def fingerprint_of(value: Any) -> str:
+    """A hash of a mechanism, or of other public parameters: of its class and all that it consists of.
+
+    Raises:
+        BadParameter: Some part of it has no description.
+
+    >>> from leastnoise.mechanisms import Geometric
+    >>> fingerprint_of(Geometric(1)) == fingerprint_of(Geometric(1, sensitivity=1))
+    True
+    >>> fingerprint_of(Geometric(1)) == fingerprint_of(Geometric(1, sensitivity=2))
+    False
+    """
+    try:
+        text = json.dumps(_describe(value), sort_keys=True)
+    except RecursionError:
+        raise _undescribed(value) from None
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def require_no_predictable_source(mechanism: Mechanism) -> None:
+    """Refuse a mechanism that holds a seeded source, in an attribute, a container, a partial or a closure.
+
+    Raises:
+        InsecureSource: It does.
+    """
+    seen: set[int] = set()
+    waiting: list[object] = [mechanism]
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if isinstance(part, Source):
+            if type(part) is not SystemSource:
+                raise InsecureSource(
+                    "the mechanism holds a source of its own, and a release needs unpredictable noise",
+                    given=type(part).__name__,
+                    fix="take the source from the arguments of `draw`",
+                )
+            continue
+        waiting.extend(_held(part))
+
+
+def _describe(value: Any) -> Json:
+    """A value as JSON, different for different values."""
+    if value is None or isinstance(value, bool | str) or type(value) is int:
+        return value
+    if isinstance(value, float):
+        return {"float": value.hex()}
+    if isinstance(value, Fraction):
+        return {"number": str(value)}
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        data = np.ascontiguousarray(value)
+        return {"array": [data.dtype.str, list(data.shape), hashlib.sha256(data.tobytes()).hexdigest()]}
+    if isinstance(value, np.ndarray | np.generic):
+        return {"list": [_describe(part) for part in value.tolist()]} if value.shape else _describe(value.item())
+    if isinstance(value, range):
+        return {"range": [value.start, value.stop, value.step]}
+    if isinstance(value, Channel):
+        return {"channel": _describe([value.inputs, value.outputs, value.matrix()])}
+    if isinstance(value, PublicMetric):
+        return {"metric": _describe([value.count, value.diameter, value.resolution, *_places(value)])}
+    if isinstance(value, SystemSource):
+        return {"source": "system"}
+    if is_dataclass(value) and not isinstance(value, type):
+        return _described(value, {f.name: getattr(value, f.name) for f in fields(value) if f.compare})
+    if isinstance(value, Mapping):
+        pairs = [[_describe(key), _describe(part)] for key, part in value.items()]
+        return {"mapping": sorted(pairs, key=json.dumps)}
+    if isinstance(value, AbstractSet):
+        return {"set": sorted((_describe(part) for part in value), key=json.dumps)}
+    if isinstance(value, Sequence):
+        return {"list": [_describe(part) for part in value]}
+    if callable(value) or not hasattr(value, "__dict__"):
+        raise _undescribed(value)
+    kept = {name: part for name, part in vars(value).items() if not _is_cached(type(value), name)}
+    return _described(value, kept)
+
+
+def _described(value: Any, parts: Mapping[str, Any]) -> Json:
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    law = getattr(value, "law", None)
+    if isinstance(value, Mechanism) and isinstance(law, Channel):  # a table says all there is to say
+        parts = {"law": law, "event": value.event}
+    return {"class": kind, "parts": {name: _describe(part) for name, part in parts.items()}}
+
+
+def _places(metric: PublicMetric) -> Iterable[Any]:
+    """What tells metrics apart: the points or the table, and for a function the distances that it gives."""
+    identity = metric.identity()
+    if not any(callable(part) for part in identity):
+        return identity
+    digest = hashlib.sha256()
+    for _, block in metric.rounded():
+        digest.update(np.ascontiguousarray(block).tobytes())
+    return [digest.hexdigest()]
+
+
+def _is_cached(kind: type, name: str) -> bool:
+    return isinstance(getattr(kind, name, None), cached_property)
+
+
+def _held(part: Any) -> Iterator[Any]:
+    """What an object holds on to, one level down."""
+    if isinstance(part, Mapping):
+        yield from part.keys()
+        yield from part.values()
+    elif isinstance(part, tuple | list | set | frozenset):
+        yield from part
+    elif isinstance(part, np.ndarray):
+        yield from part.ravel() if part.dtype == object else ()
+    elif isinstance(part, partial):
+        yield from (part.func, part.args, part.keywords)
+    elif isinstance(part, MethodType):
+        yield from (part.__self__, part.__func__)
+    elif isinstance(part, FunctionType):
+        yield from (part.__defaults__, part.__kwdefaults__)
+        yield from (cell.cell_contents for cell in part.__closure__ or () if cell != CellType())
+    elif not isinstance(part, type):
+        yield from vars(part).values() if hasattr(part, "__dict__") else ()
+        slots = [name for kind in type(part).__mro__ for name in getattr(kind, "__slots__", ())]
+        yield from (getattr(part, name, None) for name in slots if isinstance(name, str))
+
+
+def _undescribed(value: object) -> BadParameter:
+    return BadParameter(
+        "the request id can't be bound to this question, for a part of it can't be told from others",
+        given=type(value).__name__,
+        fix='pass parameters={"version": 1} that do tell it, or keep the numbers of the mechanism in a dataclass',
+    )

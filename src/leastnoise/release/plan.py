@@ -14,7 +14,7 @@ from leastnoise.mechanisms.histogram.independent_noise import IndependentNoise
 from leastnoise.model.events import Event
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.sensitivity import Sensitivity
-from leastnoise.release.display import Line, html_lines, number, rich_lines, text_lines
+from leastnoise.release.tables import Line, html_lines, number, rich_lines, text_lines
 
 __all__ = ["ReleasePlan"]
 

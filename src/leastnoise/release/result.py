@@ -19,9 +19,9 @@ from leastnoise.model.events import Event
 from leastnoise.model.losses import Loss, absolute
 from leastnoise.model.mechanism import ErrorEstimate
 from leastnoise.model.priors import PriorLike
-from leastnoise.release.display import html_table, number, rich_table, text_table
+from leastnoise.release.tables import html_table, number, rich_table, text_table
 from leastnoise.release.plan import ReleasePlan
-from leastnoise.release.tidy import TidyTable, measure_names
+from leastnoise.release.tables import TidyTable, measure_names
 
 __all__ = ["Release"]
 
@@ -159,7 +159,7 @@ class Release:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draw the values with their error bars; into a .png, .svg or .pdf file, or as a matplotlib figure."""
-        from leastnoise.release.plot_release import draw_release
+        from leastnoise.release.pictures import draw_release
 
         return draw_release(self, path)
 

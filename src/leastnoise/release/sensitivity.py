@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from leastnoise.data import Contribution, CountUnits, Measure, SumOf
 from leastnoise.model.sensitivity import Norm, Sensitivity
-from leastnoise.release.display import number
+from leastnoise.release.tables import number
 
 __all__ = ["sensitivity_of", "unit_name"]
 

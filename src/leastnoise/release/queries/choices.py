@@ -25,13 +25,13 @@ from leastnoise.mechanisms.choice.regret import least_regret
 from leastnoise.model.mechanism import Mechanism
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.answer_plan import Method
-from leastnoise.release.axes import cell_keys
-from leastnoise.release.numbers import FixedPoint
+from leastnoise.release.arguments import cell_keys
+from leastnoise.release.arguments import FixedPoint
 from leastnoise.release.queries.counts import common_parameters, count_measure, described, in_steps, options_in_steps
 from leastnoise.release.queries.query import AskedDataset, Query
 from leastnoise.release.queries.reachable import cells_reachable, steps_reachable
 from leastnoise.release.sensitivity import sensitivity_of
-from leastnoise.release.tidy import TidyTable
+from leastnoise.release.tables import TidyTable
 
 __all__ = ["BestKeys", "BestOption", "SelectionProblem"]
 

@@ -21,11 +21,11 @@ from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.mechanism import ErrorEstimate
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.answer_plan import Method
-from leastnoise.release.axes import axis_parameters, axis_size, cell_count, cell_keys
+from leastnoise.release.arguments import axis_parameters, axis_size, cell_count, cell_keys
 from leastnoise.release.queries.query import AskedDataset, Query
 from leastnoise.release.queries.reachable import cells_reachable
 from leastnoise.release.sensitivity import sensitivity_of
-from leastnoise.release.tidy import TidyTable, measure_names
+from leastnoise.release.tables import TidyTable, measure_names
 
 __all__ = [
     "Count",

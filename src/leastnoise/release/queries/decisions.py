@@ -18,12 +18,12 @@ from leastnoise.model.limits import MOST_ROWS
 from leastnoise.model.mechanism import LEVEL
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.answer_plan import Method
-from leastnoise.release.axes import cell_count, cell_keys
+from leastnoise.release.arguments import cell_count, cell_keys
 from leastnoise.release.queries.counts import common_parameters, count_measure, described
 from leastnoise.release.queries.query import AskedDataset, Query
 from leastnoise.release.queries.reachable import cells_reachable
 from leastnoise.release.sensitivity import sensitivity_of
-from leastnoise.release.tidy import TidyTable
+from leastnoise.release.tables import TidyTable
 
 __all__ = ["IsAtLeast", "Plurality"]
 

@@ -36,12 +36,12 @@ from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem
 from leastnoise.mechanisms.histogram.linear_noise import reach_of
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.release.answer_plan import Method
-from leastnoise.release.axes import axis_labels, axis_size, cell_count
+from leastnoise.release.arguments import axis_labels, axis_size, cell_count
 from leastnoise.release.queries.counts import common_parameters, count_measure, described, noise_method, shown_number
 from leastnoise.release.queries.query import AskedDataset, Query
 from leastnoise.release.queries.reachable import cells_reachable
 from leastnoise.release.sensitivity import sensitivity_of
-from leastnoise.release.tidy import TidyTable, measure_names
+from leastnoise.release.tables import TidyTable, measure_names
 
 __all__ = ["Marginals", "Pair", "PairTable", "Shape", "agree", "shares_left"]
 

@@ -34,13 +34,13 @@ from leastnoise.model.events import Pure
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Reason
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.answer_plan import Method
-from leastnoise.release.axes import cell_count, cell_keys
-from leastnoise.release.display import number
-from leastnoise.release.numbers import FixedPoint
+from leastnoise.release.arguments import cell_count, cell_keys
+from leastnoise.release.tables import number
+from leastnoise.release.arguments import FixedPoint
 from leastnoise.release.queries.counts import common_parameters, described, whole_numbers
 from leastnoise.release.queries.query import AskedDataset, Query
 from leastnoise.release.sensitivity import sensitivity_of
-from leastnoise.release.tidy import TidyTable, measure_names
+from leastnoise.release.tables import TidyTable, measure_names
 
 __all__ = ["REST", "Mean", "Moment", "Variance", "laplace_noise"]
 

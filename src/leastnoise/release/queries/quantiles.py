@@ -18,12 +18,12 @@ from leastnoise.mechanisms.rank.tally import Tally
 from leastnoise.model.events import BoundedRange, Composed, Event, Pure
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism
 from leastnoise.release.answer_plan import Method
-from leastnoise.release.display import number
+from leastnoise.release.tables import number
 from leastnoise.release.queries.counts import common_parameters, described
 from leastnoise.release.queries.query import AskedDataset, Query
 from leastnoise.release.queries.reachable import points_reachable
 from leastnoise.release.sensitivity import sensitivity_of
-from leastnoise.release.tidy import TidyTable
+from leastnoise.release.tables import TidyTable
 
 __all__ = ["Quantiles"]
 

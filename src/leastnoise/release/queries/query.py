@@ -21,7 +21,7 @@ from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.release.answer_plan import Method, half_error
 from leastnoise.release.plan import ReleasePlan
 from leastnoise.release.result import Release
-from leastnoise.release.tidy import TidyTable
+from leastnoise.release.tables import TidyTable
 from leastnoise.release.transaction import left_after, release_once
 
 __all__ = ["AskedDataset", "Query", "fresh_id"]

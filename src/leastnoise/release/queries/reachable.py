@@ -17,7 +17,7 @@ from math import ceil, floor
 
 from leastnoise.data import Axis, BinAxis, Contribution, Kind, Predicate
 from leastnoise.data.predicates.terms import Literal, Node
-from leastnoise.release.numbers import FixedPoint
+from leastnoise.release.arguments import FixedPoint
 
 __all__ = ["cells_reachable", "points_reachable", "steps_reachable"]
 

@@ -15,7 +15,7 @@ from leastnoise.release.queries.counts import common_parameters, described
 from leastnoise.release.queries.query import AskedDataset, Query
 from leastnoise.release.queries.reachable import cells_reachable
 from leastnoise.release.sensitivity import sensitivity_of
-from leastnoise.release.tidy import TidyTable
+from leastnoise.release.tables import TidyTable
 
 __all__ = ["SortedCounts"]
 

@@ -14,9 +14,9 @@ from leastnoise.data import Axis, Contribution, Predicate, SumOf
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
 from leastnoise.release.answer_plan import Method
-from leastnoise.release.axes import cell_count
-from leastnoise.release.display import number
-from leastnoise.release.numbers import FixedPoint
+from leastnoise.release.arguments import cell_count
+from leastnoise.release.tables import number
+from leastnoise.release.arguments import FixedPoint
 from leastnoise.release.queries.counts import cells_method, common_parameters, described
 from leastnoise.release.queries.query import AskedDataset, Query
 from leastnoise.release.queries.reachable import cells_reachable, steps_reachable

@@ -14,11 +14,11 @@ from leastnoise.mechanisms import confidence_interval
 from leastnoise.mechanisms.histogram.noisy_threshold import NoisyThreshold
 from leastnoise.model.limits import LONGEST_ANSWER, MOST_CELLS
 from leastnoise.release.answer_plan import Method
-from leastnoise.release.axes import read_key, write_key
+from leastnoise.release.arguments import read_key, write_key
 from leastnoise.release.queries.counts import common_parameters
 from leastnoise.release.queries.query import AskedDataset, Query
 from leastnoise.release.sensitivity import sensitivity_of
-from leastnoise.release.tidy import TidyTable, measure_names
+from leastnoise.release.tables import TidyTable, measure_names
 
 __all__ = ["Discovery"]
 

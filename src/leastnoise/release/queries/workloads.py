@@ -51,8 +51,8 @@ from leastnoise.model.limits import (
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.answer_plan import Method
-from leastnoise.release.axes import axis_labels, cell_count, take
-from leastnoise.release.display import number
+from leastnoise.release.arguments import axis_labels, cell_count, take
+from leastnoise.release.tables import number
 from leastnoise.release.queries.counts import (
     common_parameters,
     count_measure,
@@ -63,7 +63,7 @@ from leastnoise.release.queries.counts import (
 from leastnoise.release.queries.query import AskedDataset, Query
 from leastnoise.release.queries.reachable import cells_reachable
 from leastnoise.release.sensitivity import sensitivity_of
-from leastnoise.release.tidy import TidyTable
+from leastnoise.release.tables import TidyTable
 
 __all__ = ["Workload", "WorkloadProblem", "named_matrix", "read_matrix"]
 

@@ -1,4 +1,6 @@
-"""How every picture of the project looks: readable on white and on black, the same file for the same numbers.
+"""Pictures: how all of them look, readable on white and on black, and a release as bars with error bars.
+
+The same numbers give the same file. Only released numbers are drawn, rounded.
 
 The background is transparent, text and axes are a middle grey, and each colour stands out by a contrast of at least
 3 : 1 both on white and on the usual dark pages. matplotlib (the extra `plots`) is imported when something is drawn.
@@ -10,17 +12,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import BadParameter, MissingPackage
 from leastnoise.model.notebook import printable
+from leastnoise.release.tables import measure_names, number
 
-__all__ = ["COLOURS", "GREY", "HEAT", "KINDS", "literal", "make_picture_folder", "picture", "read_picture_path"]
+if TYPE_CHECKING:
+    from leastnoise.release.result import Release
+
+__all__ = ["COLOURS", "GREY", "HEAT", "KINDS", "draw_release", "literal", "make_picture_folder", "picture", "read_picture_path"]
 
 GREY = "#7d8590"
 COLOURS = ("#2f81c7", "#d9661f", "#23977f", "#a05fc9", "#c9466b", "#96812a", "#3b93a8", "#8d7364")
 HEAT = "viridis"
 KINDS = (".png", ".svg", ".pdf")
+_MOST_BARS = 60
 
 _TEXT = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color", "grid.color")
 _STYLE = {
@@ -110,3 +117,36 @@ def literal(text: object) -> str:
     \$5 to \$10
     """
     return printable(text).replace("$", r"\$")
+
+
+def draw_release(release: Release, path: str | Path | None = None) -> Any:
+    """Draw the values with their error bars; returns the figure, and writes it if a path is given.
+
+    Raises:
+        BadParameter: The values are no numbers, or the file can't be written.
+        MissingPackage: matplotlib is not installed.
+    """
+    table = release.table
+    value, low, high = measure_names(table.keys)
+    if not all(isinstance(x, int | float) for x in table[value]):
+        raise BadParameter("only numbers can be drawn", given=release.plan.question, fix="print the release instead")
+    shown = min(len(table), _MOST_BARS)
+    labels = [" · ".join(number(row[i]) for i in range(len(table.keys))) or "value" for row in list(table)[:shown]]
+    values = [float(x) for x in table[value][:shown]]
+    bars = None
+    if low in table.columns:
+        below = [max(v - float(x), 0.0) for v, x in zip(values, table[low], strict=False)]
+        above = [max(float(x) - v, 0.0) for v, x in zip(values, table[high], strict=False)]
+        bars = [below, above]
+    places = range(shown)
+    with picture(path, (7.2, max(2.0, 0.9 + 0.24 * shown))) as figure:
+        axes = figure.subplots()
+        axes.barh(places, values, xerr=bars, color=COLOURS[0], ecolor=GREY, capsize=3, height=0.7)
+        axes.set_yticks(places, [literal(label) for label in labels])
+        axes.invert_yaxis()
+        axes.set_title(literal(release.plan.question))
+        meaning = "; error bars hold the true value with 95 % probability" if bars else ""
+        more = "" if shown == len(table) else f"; {len(table) - shown} more not shown"
+        axes.set_xlabel(literal(f"cost {release.cost}{meaning}{more}"))
+        axes.grid(visible=False, axis="y")
+    return figure
