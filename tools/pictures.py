@@ -55,9 +55,9 @@ def release(path: Path) -> None:
         pq.write_table(pa.table(places), table)
         with open_dataset(table, privacy_unit="person_id", budget=1, ledger=ledger) as dataset:
             query, epsilon = dataset.count(by="city", keys=CITIES[:12], of="units"), Fraction(1, 2)
-            method = query.method(epsilon, Fraction(0))
-            drawn = method.mechanism.draw(query.read(), source=SeededSource(_MAY))
-            Release(method.show(method.write(drawn)), query.plan(epsilon)).plot(path)
+            how = query.answer_plan(Privacy(epsilon))
+            drawn = how.mechanism.draw(query.read(), source=SeededSource(_MAY))
+            Release(how.to_table(how.encode(drawn)), query.plan(epsilon)).plot(path)
 
 
 def burn_down(path: Path) -> None:

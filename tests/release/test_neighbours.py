@@ -21,9 +21,10 @@ from leastnoise.exact import ln
 from leastnoise.ledger import Opening
 from leastnoise.mechanisms.rank.tally import Tally
 from leastnoise.model.events import Approximate, Pure
+from leastnoise.model.privacy import Privacy
 from leastnoise.release.dataset import Dataset
 from leastnoise.release.queries.moments import Moment
-from leastnoise.release.queries.unknown_keys import Discovery
+from leastnoise.release.queries.unknown_keys import CountUnknownKeys
 from leastnoise.release.queries.workloads import Workload
 from support.judging import is_private
 
@@ -188,19 +189,19 @@ def price(query, delta):
     if isinstance(query, Moment):
         squares = query.squares().l1 if hasattr(query, "squares") else 1
         return 2 * lcm(query.sensitivity().l1, squares) * ln(2)
-    delta = delta if isinstance(query, Discovery) else 0
-    return 4 * query.method(Fraction(1), Fraction(delta)).sensitivity.amount * ln(2)
+    delta = delta if isinstance(query, CountUnknownKeys) else 0
+    return 4 * query.answer_plan(Privacy(Fraction(1), Fraction(delta))).sensitivity.amount * ln(2)
 
 
 def judge(name, queries, delta):
     """The largest share of what is declared that a neighbour reaches; all candidates are judged, both ways round."""
     query, reached = queries[0], []
     epsilon = price(query, delta)
-    method = query.method(epsilon, Fraction(delta))
+    how = query.answer_plan(Privacy(epsilon, Fraction(delta)))
     asked_for = Approximate(epsilon, delta) if delta else Pure(epsilon)
-    assert cost_of(method.event).epsilon <= epsilon, name
-    assert cost_of(method.event).delta <= delta, name
-    offers = [(method.mechanism, method.event), *((option.mechanism, asked_for) for option in method.options)]
+    assert cost_of(how.event).epsilon <= epsilon, name
+    assert cost_of(how.event).delta <= delta, name
+    offers = [(how.mechanism, how.event), *((option.mechanism, asked_for) for option in how.options)]
     if name == "sorted counts":  # its law has no short list of outputs; the mechanism's own tests enumerate it
         offers = []
     (truth, cells), *others = ((asked.read(), cells_of(asked)) for asked in queries)
@@ -209,7 +210,7 @@ def judge(name, queries, delta):
             assert is_private(mechanism, event, truth, other, (cells, its_cells)), name
             assert is_private(mechanism, event, other, truth, (its_cells, cells)), name
         changes = changes_of(truth, other) if cells is None else changes_of(cells, its_cells)
-        reached.append([compare(*pair) for pair in declared(query, method.sensitivity, changes)])
+        reached.append([compare(*pair) for pair in declared(query, how.sensitivity, changes)])
     return [max(shares) for shares in zip(*reached, strict=True)]
 
 
@@ -268,7 +269,7 @@ def test_a_wrong_sensitivity_would_be_noticed():
     ask, verdicts, exceeded = QUESTIONS["sum by key"][0], [], 0
     tables = [in_duckdb(listed, kind, None) for listed in (rows, *neighbours(rows, contribution))]
     query, *others = (ask(asked(table, contribution)) for table in tables)
-    weaker = replace(query, contribution=replace(contribution, rows_per_unit=1)).method(price(query, 0), Fraction(0))
+    weaker = replace(query, contribution=replace(contribution, rows_per_unit=1)).answer_plan(Privacy(price(query, 0)))
     truth = query.read()
     for other in others:
         after = other.read()

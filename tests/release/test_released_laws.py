@@ -8,6 +8,7 @@ from scipy.stats import binom
 
 from leastnoise.exact import SeededSource
 from leastnoise.mechanisms import Geometric
+from leastnoise.model.privacy import Privacy
 from support.statistics import ALPHA, fits
 
 
@@ -36,14 +37,14 @@ def test_intervals_and_error_bounds_of_moments(open_people, kind, rows):
     centre = query.scale.centre
     pair = query.pair(np.array([rows], dtype=object), np.array([int((ages - centre).sum())], dtype=object))
     answer = pair if kind == "mean" else [*pair, int(((ages - centre) ** 2).sum())]
-    method = query.method(Fraction(1), Fraction(0))
-    drawn = method.mechanism.draw(np.array(answer, dtype=object), 1500, SeededSource(9))
-    tables = [method.show([int(x) for x in row]) for row in drawn]
+    how = query.answer_plan(Privacy(1))
+    drawn = how.mechanism.draw(np.array(answer, dtype=object), 1500, SeededSource(9))
+    tables = [how.to_table([int(x) for x in row]) for row in drawn]
     covered = sum(t["low"][0] <= truth + 1e-9 and truth - 1e-9 <= t["high"][0] for t in tables)
     assert binom.cdf(covered, len(tables), 0.95) > ALPHA
     errors = np.array([abs(t["value"][0] - truth) for t in tables])
-    assert errors.mean() <= float(method.error.expected)
-    assert (errors > float(method.error.quantiles[Fraction(19, 20)])).mean() <= 0.05
+    assert errors.mean() <= float(how.error.expected)
+    assert (errors > float(how.error.quantiles[Fraction(19, 20)])).mean() <= 0.05
     assert all(t["low"][0] <= t["value"][0] <= t["high"][0] for t in tables)
 
 

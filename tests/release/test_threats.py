@@ -21,6 +21,7 @@ from leastnoise.errors import (
     LeastNoiseError,
     NumberTooLarge,
 )
+from leastnoise.model.privacy import Privacy
 from leastnoise.release.queries.query import Query
 from support.people import CITIES, SURE
 from support.processes import Child
@@ -121,7 +122,7 @@ class TestSensitivity:
         # The third sum of a variance has its own noise, and its own bound.
         ask = without.variance("x", bounds=(-4, 7)), with_it.variance("x", bounds=(-4, 7))
         before, after = (query.read() for query in ask)
-        pair, squares = (block.noise.sensitivity for block in ask[0].method(Fraction(1), Fraction(0)).mechanism.blocks)
+        pair, squares = (block.noise.sensitivity for block in ask[0].answer_plan(Privacy(1)).mechanism.blocks)
         assert abs(after[0] - before[0]) + abs(after[1] - before[1]) <= pair
         assert abs(after[2] - before[2]) <= squares
 
@@ -145,7 +146,7 @@ class TestSensitivity:
         two = open_table({"x": [5.0, 5.0]}, name="w").mean("x", bounds=(0, 10), step=1)
         answers = [query.read().tolist() for query in (one, two)]
         assert answers == [[5, 5], [10, 10]]  # both parts carry noise for a whole record
-        assert one.method(Fraction(1), Fraction(0)).mechanism.blocks[0].noise.sensitivity == 10
+        assert one.answer_plan(Privacy(1)).mechanism.blocks[0].noise.sensitivity == 10
 
     def test_bounds_and_keys_are_never_taken_from_the_data(self, open_people):
         dataset = open_people()

@@ -41,8 +41,7 @@ from leastnoise.mechanisms.combinatorial import (
 )
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, public_nodes
 from leastnoise.model.labels import decode_label, encode_label
-from leastnoise.release.mechanism import fingerprint_of
-from leastnoise.release.mechanism import release_mechanism
+from leastnoise.release.mechanism import fingerprint_of, release_mechanism
 from leastnoise.release.result import Release
 
 __all__ = [

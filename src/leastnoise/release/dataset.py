@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
+from typing import Any, TypedDict
 
 from numpy.typing import NDArray
 
@@ -19,24 +19,49 @@ from leastnoise.ledger import Ledger, Opening
 from leastnoise.ledger.record import read_name
 from leastnoise.model.limits import MOST_CELLS, MOST_OPTIONS, MOST_TURNS
 from leastnoise.model.privacy import Privacy
-from leastnoise.release.arguments import Bins, By, Keys, cell_count, read_axes, read_by, require_cells, take
-from leastnoise.release.arguments import Bounds, FixedPoint, numeric_column, read_fixed_point, read_grid, read_levels
+from leastnoise.release.arguments import (
+    Bins,
+    Bounds,
+    By,
+    Keys,
+    cell_count,
+    numeric_column,
+    read_axes,
+    read_by,
+    read_fixed_point,
+    read_grid,
+    read_levels,
+    require_cells,
+    take,
+)
 from leastnoise.release.queries.choices import BestKeys, BestOption
-from leastnoise.release.queries.counts import Count
+from leastnoise.release.queries.counts import Count, Sum
 from leastnoise.release.queries.decisions import IsAtLeast, Plurality
 from leastnoise.release.queries.marginals import Marginals
 from leastnoise.release.queries.moments import Mean, Variance
 from leastnoise.release.queries.quantiles import Quantiles
 from leastnoise.release.queries.query import Query
-from leastnoise.release.queries.sorted_counts import SortedCounts
-from leastnoise.release.queries.sums import Sum
-from leastnoise.release.queries.unknown_keys import Discovery
+from leastnoise.release.queries.unknown_keys import CountUnknownKeys, SortedCountsQuery
 from leastnoise.release.queries.workloads import Workload, named_matrix, read_matrix
 
 __all__ = ["Dataset"]
 
 Where = str | Predicate | None
 Limit = NumberLike | None
+
+
+class _Rows(TypedDict):
+    """What every question has, read."""
+
+    dataset: Dataset
+    contribution: Contribution
+    where: Predicate | None
+
+
+class _Cells(_Rows):
+    """And what a question by public keys or bins has."""
+
+    axes: tuple[Axis, ...]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -110,16 +135,18 @@ class Dataset:
         columns = read_by(self.table, by, keys, bins)
         axes = read_axes(self.table, columns, keys, bins)
         _require_countable(of)
-        bound, rows = self._bound(groups_per_unit, rows_per_unit), self._filter(where)
+        asked = self._rows(where, groups_per_unit, rows_per_unit)
         if axes is None:
+            bound = asked["contribution"]
             if of == "rows" and bound.rows_per_unit > 1:
                 raise BadParameter(
                     "by keys that are not known in advance units are counted, not rows",
                     given=of,
                     fix='pass of="units", or list the public keys',
                 )
-            return Discovery(self, Contribution(bound.privacy_unit, bound.groups_per_unit), columns, rows)
-        return Count(self, bound, axes, of, rows)
+            asked["contribution"] = Contribution(bound.privacy_unit, bound.groups_per_unit)
+            return CountUnknownKeys(**asked, columns=columns)
+        return Count(**asked, axes=axes, of=of)
 
     def workload(
         self,
@@ -147,7 +174,8 @@ class Dataset:
             groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
             rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
         """
-        axes = self._public_axes(by, keys, bins)
+        asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
+        axes = asked["axes"]
         _require_countable(of)
         if isinstance(matrix, str):
             rows, called = named_matrix(matrix, axes)
@@ -161,8 +189,8 @@ class Dataset:
                     "there must be one name per answer", given=len(listed), fix=f"pass {len(rows)} names"
                 )
             called = tuple(read_name(name, "names") for name in listed)
-        bound, kind = self._bound(groups_per_unit, rows_per_unit), matrix if isinstance(matrix, str) else "linear map"
-        return Workload(self, bound, axes, rows, called, kind, of, self._filter(where))
+        what = matrix if isinstance(matrix, str) else "linear map"
+        return Workload(**asked, matrix=rows, names=called, what=what, of=of)
 
     def marginals(
         self,
@@ -185,12 +213,13 @@ class Dataset:
             groups_per_unit: The most cells of each table one unit may count in.
             rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
         """
-        axes = self._public_axes(by, keys, bins)
+        asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
+        axes = asked["axes"]
         if len(axes) < 2:
             raise BadParameter("two-way tables need two columns", given=len(axes), fix='pass by=["city", "sex"]')
         _require_countable(of)
         require_cells(sum(cell_count(pair) for pair in combinations(axes, 2)))
-        return Marginals(self, self._bound(groups_per_unit, rows_per_unit), axes, of, self._filter(where))
+        return Marginals(**asked, of=of)
 
     def sum(
         self,
@@ -218,8 +247,8 @@ class Dataset:
             rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
         """
         scale = read_fixed_point(self.table, numeric_column(self.table, column), bounds, step)
-        axes = self._public_axes(by, keys, bins)
-        return Sum(self, self._bound(groups_per_unit, rows_per_unit), axes, column, scale, self._filter(where))
+        asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
+        return Sum(**asked, column=column, scale=scale)
 
     def mean(
         self,
@@ -248,8 +277,9 @@ class Dataset:
             rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
             expected_rows: A public guess of the number of values per cell, for the error in the plan only.
         """
-        arguments = (column, bounds, step, by, keys, bins, where, groups_per_unit, rows_per_unit, expected_rows)
-        return self._moment(Mean, *arguments)
+        scale = read_fixed_point(self.table, numeric_column(self.table, column), bounds, step)
+        asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
+        return Mean(**asked, column=column, scale=scale, expected_rows=_read_guess(expected_rows))
 
     def variance(
         self,
@@ -278,8 +308,9 @@ class Dataset:
             rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
             expected_rows: A public guess of the number of values per cell, for the error in the plan only.
         """
-        arguments = (column, bounds, step, by, keys, bins, where, groups_per_unit, rows_per_unit, expected_rows)
-        return self._moment(Variance, *arguments)
+        scale = read_fixed_point(self.table, numeric_column(self.table, column), bounds, step)
+        asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
+        return Variance(**asked, column=column, scale=scale, expected_rows=_read_guess(expected_rows))
 
     def median(
         self,
@@ -326,7 +357,8 @@ class Dataset:
         numeric_column(self.table, column)
         found = read_levels(levels)
         points, even = read_grid(self.table, column, bounds, step, grid, len(found))
-        return Quantiles(self, self._bound(None, rows_per_unit), column, found, points, even, self._filter(where))
+        asked = self._rows(where, rows=rows_per_unit)
+        return Quantiles(**asked, column=column, levels=found, grid=points, even=even)
 
     def most_common(
         self,
@@ -350,7 +382,9 @@ class Dataset:
             rows_per_unit: The most rows one unit may count with for each key, where rows are counted.
         """
         _require_countable(of)
-        return self._best(k, by, keys, bins, where, of, None, rows_per_unit)
+        asked = self._votes(by, keys, bins, where, rows_per_unit)
+        length = read_integer(k, "k", at_least=1, at_most=min(cell_count(asked["axes"]), MOST_TURNS))
+        return BestKeys(**asked, k=length, of=of, scale=None)
 
     def choose(
         self,
@@ -381,7 +415,8 @@ class Dataset:
             scale = None
             if sum_of is not None:
                 scale = read_fixed_point(self.table, numeric_column(self.table, sum_of), bounds, step)
-            return self._best(1, by, keys, bins, where, sum_of or "rows", scale, rows_per_unit)
+            asked = self._votes(by, keys, bins, where, rows_per_unit)
+            return BestKeys(**asked, k=1, of=sum_of or "rows", scale=scale)
         if by is not None or keys is not None or bins is not None or sum_of is not None:
             raise BadParameter("the options are either predicates or keys", fix="leave out `options`, or the others")
         if isinstance(options, str | Predicate) or not isinstance(options, Iterable):
@@ -395,8 +430,8 @@ class Dataset:
             named = {read_name(name, "options"): self._required(options[name]) for name in listed}
         else:
             named = {str(option): predicate for option, predicate in ((each, self._required(each)) for each in listed)}
-        bound = self._bound(None, rows_per_unit)
-        return BestOption(self, bound, tuple(named), tuple(named.values()), self._filter(where))
+        rows = self._rows(where, rows=rows_per_unit)
+        return BestOption(**rows, names=tuple(named), options=tuple(named.values()))
 
     def decision(
         self,
@@ -425,18 +460,16 @@ class Dataset:
                 "a decision is either a test of one count or a vote among keys",
                 fix='pass at_least=100, or by="party", keys=["red", "blue"]',
             )
-        condition = self._filter(where)
         if at_least is not None:
             threshold = read_integer(at_least, "at_least", at_least=1)
-            return IsAtLeast(self, self._bound(1, rows_per_unit), (), of, condition, threshold)
-        axes = self._public_axes(by, keys, bins)
-        size = cell_count(axes)
+            return IsAtLeast(**self._rows(where, 1, rows_per_unit), axes=(), of=of, at_least=threshold)
+        asked = self._votes(by, keys, bins, where, rows_per_unit)
+        size = cell_count(asked["axes"])
         if size < 2:
             raise BadParameter("a vote is among two keys at least", given=size, fix="list all keys that may win")
         if size > MOST_OPTIONS:
             raise TooLarge(f"a vote is among at most {MOST_OPTIONS} keys", given=size, fix="use most_common instead")
-        bound = self._bound(size, rows_per_unit)  # a unit may vote for every key: no lead moves by more for it
-        return Plurality(self, bound, axes, of, condition)
+        return Plurality(**asked, of=of)
 
     def sorted_counts(self, by: By, total: NumberLike, top: NumberLike = 100, where: Where = None) -> Query:
         """How many units the most common key has, the next one, and so on; the keys are not released.
@@ -452,8 +485,8 @@ class Dataset:
         columns = read_by(self.table, by, None, None)
         if not columns:
             raise BadParameter("there is no column to count by", fix='pass for example by="password"')
-        once = Contribution(self.contribution.privacy_unit)
-        return SortedCounts(self, once, columns, length, guess, self._filter(where))
+        asked = self._rows(where, 1, 1)
+        return SortedCountsQuery(**asked, columns=columns, top=length, total=guess)
 
     def require_ready(self) -> None:
         """Refuse to go on after `close`, and in a forked child.
@@ -497,51 +530,26 @@ class Dataset:
         most_rows = base.rows_per_unit if rows is None else read_integer(rows, "rows_per_unit", at_least=1)
         return Contribution(base.privacy_unit, most_groups, most_rows)
 
-    def _public_axes(self, by: By, keys: Keys, bins: Bins) -> tuple[Axis, ...]:
+    def _rows(self, where: Where, groups: Limit = None, rows: Limit = None) -> _Rows:
+        """What every question has."""
+        return {"dataset": self, "contribution": self._bound(groups, rows), "where": self._filter(where)}
+
+    def _cells(self, by: By, keys: Keys, bins: Bins, where: Where, groups: Limit, rows: Limit) -> _Cells:
+        """What a question by public keys or bins has."""
         axes = read_axes(self.table, read_by(self.table, by, keys, bins), keys, bins)
         if axes is None:
             raise BadParameter(
                 "this needs public keys or bins", fix='pass keys=["Lyon", "Metz"], or count by unknown keys first'
             )
-        return axes
+        return {**self._rows(where, groups, rows), "axes": axes}
 
-    def _moment(
-        self,
-        kind: type[Mean | Variance],
-        column: str,
-        bounds: Bounds,
-        step: Limit,
-        by: By,
-        keys: Keys,
-        bins: Bins,
-        where: Where,
-        groups: Limit,
-        rows: Limit,
-        expected: Limit,
-    ) -> Query:
-        scale = read_fixed_point(self.table, numeric_column(self.table, column), bounds, step)
-        axes = self._public_axes(by, keys, bins)
-        guess = None if expected is None else read_integer(expected, "expected_rows", at_least=1)
-        return kind(self, self._bound(groups, rows), axes, column, scale, self._filter(where), guess)
-
-    def _best(
-        self,
-        k: NumberLike,
-        by: By,
-        keys: Keys,
-        bins: Bins,
-        where: Where,
-        of: str,
-        scale: FixedPoint | None,
-        rows: Limit,
-    ) -> BestKeys:
-        axes = self._public_axes(by, keys, bins)
-        if not axes:
+    def _votes(self, by: By, keys: Keys, bins: Bins, where: Where, rows: Limit) -> _Cells:
+        """The same for a choice among keys: a unit may count for every one of them, which costs nothing here."""
+        asked = self._cells(by, keys, bins, where, None, rows)
+        if not asked["axes"]:
             raise BadParameter("a choice needs options", fix='pass by="city", keys=["Lyon", "Metz"]')
-        size = cell_count(axes)
-        length = read_integer(k, "k", at_least=1, at_most=min(size, MOST_TURNS))
-        bound = self._bound(size, rows)  # a unit may count for every key: that costs nothing here
-        return BestKeys(self, bound, axes, length, of, scale, self._filter(where))
+        asked["contribution"] = self._bound(cell_count(asked["axes"]), rows)
+        return asked
 
     def _required(self, option: str | Predicate) -> Predicate:
         found = self._filter(option)
@@ -554,3 +562,7 @@ def _require_countable(of: object) -> None:
     """Refuse to count anything but rows and units."""
     if not isinstance(of, str) or of not in ("rows", "units"):
         raise BadParameter("what is counted must be rows or units", given=of, fix='pass of="rows" or of="units"')
+
+
+def _read_guess(expected_rows: Limit) -> int | None:
+    return None if expected_rows is None else read_integer(expected_rows, "expected_rows", at_least=1)

@@ -21,7 +21,17 @@ from leastnoise.release.tables import measure_names, number
 if TYPE_CHECKING:
     from leastnoise.release.result import Release
 
-__all__ = ["COLOURS", "GREY", "HEAT", "KINDS", "draw_release", "literal", "make_picture_folder", "picture", "read_picture_path"]
+__all__ = [
+    "COLOURS",
+    "GREY",
+    "HEAT",
+    "KINDS",
+    "draw_release",
+    "literal",
+    "make_picture_folder",
+    "picture",
+    "read_picture_path",
+]
 
 GREY = "#7d8590"
 COLOURS = ("#2f81c7", "#d9661f", "#23977f", "#a05fc9", "#c9466b", "#96812a", "#3b93a8", "#8d7364")

@@ -1,22 +1,61 @@
-"""What a release will cost and how far off it will be, before anything is spent."""
+"""What a release will cost and how far off it will be, before anything is spent. Public things only."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from leastnoise.composition import Cost, Left, cost_of
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
+from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.candidates import Candidate
 from leastnoise.mechanisms.histogram.independent_noise import IndependentNoise
+from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.events import Event
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.sensitivity import Sensitivity
-from leastnoise.release.tables import Line, html_lines, number, rich_lines, text_lines
+from leastnoise.release.tables import Line, TidyTable, html_lines, number, rich_lines, text_lines
 
-__all__ = ["ReleasePlan"]
+__all__ = ["AnswerPlan", "ReleasePlan"]
+
+
+@dataclass(frozen=True)
+class AnswerPlan:
+    """What a query does at some price: the mechanism that will answer it, and how to read what it draws.
+
+    Attributes:
+        mechanism: Draws the answer.
+        event: What that costs.
+        error: The error of each released number; None where it depends on how many rows there are.
+        sensitivity: How much one unit can change the true answer.
+        encode: What was drawn, as JSON for the ledger.
+        to_table: The table that such JSON stands for.
+        reason: Why this mechanism.
+        lower_bound: What no mechanism beats on this question; None where nothing is known or its neighbours are fewer
+            than a theorem supposes. The bound of `reason` is set to it.
+        options: All candidates that were compared, the best first.
+        notes: What else there is to know.
+        noise: What was added to each value, in steps, where that is one whole noise: for remapping.
+    """
+
+    mechanism: Mechanism
+    event: Event
+    error: ErrorEstimate | None
+    sensitivity: Sensitivity | None
+    encode: Callable[[Any], Json]
+    to_table: Callable[[Any], TidyTable]
+    reason: Reason
+    lower_bound: Enclosure | None = None
+    options: tuple[Candidate, ...] = ()
+    notes: tuple[str, ...] = ()
+    noise: IntegerNoise | None = None
+
+    def __post_init__(self) -> None:
+        """No other bound than that of the question is passed on."""
+        object.__setattr__(self, "reason", replace(self.reason, lower_bound=self.lower_bound))
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,8 @@ from leastnoise.model.events import Event
 from leastnoise.model.losses import Loss, absolute
 from leastnoise.model.mechanism import ErrorEstimate
 from leastnoise.model.priors import PriorLike
-from leastnoise.release.tables import html_table, number, rich_table, text_table
 from leastnoise.release.plan import ReleasePlan
-from leastnoise.release.tables import TidyTable, measure_names
+from leastnoise.release.tables import TidyTable, html_table, measure_names, number, rich_table, text_table
 
 __all__ = ["Release"]
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.data import Axis, Contribution, CountRows, CountUnits, Predicate, SumOf
+from leastnoise.data import CountRows, CountUnits, Predicate, SumOf
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.formulas import larger, scaled
 from leastnoise.exact.numbers import Exact
@@ -23,14 +23,13 @@ from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import OneShotTopK, PeelingTopK, PermuteAndFlip, plan_for
 from leastnoise.mechanisms.choice.regret import least_regret
 from leastnoise.model.mechanism import Mechanism
+from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Sensitivity
-from leastnoise.release.answer_plan import Method
-from leastnoise.release.arguments import cell_keys
-from leastnoise.release.arguments import FixedPoint
-from leastnoise.release.queries.counts import common_parameters, count_measure, described, in_steps, options_in_steps
-from leastnoise.release.queries.query import AskedDataset, Query
-from leastnoise.release.queries.reachable import cells_reachable, steps_reachable
-from leastnoise.release.sensitivity import sensitivity_of
+from leastnoise.release.arguments import FixedPoint, cell_keys
+from leastnoise.release.plan import AnswerPlan
+from leastnoise.release.queries.counts import in_steps, options_in_steps
+from leastnoise.release.queries.query import CellQuery, Query
+from leastnoise.release.sensitivity import sensitivity_of, steps_reachable
 from leastnoise.release.tables import TidyTable
 
 __all__ = ["BestKeys", "BestOption", "SelectionProblem"]
@@ -83,17 +82,17 @@ class SelectionProblem:
         return bound
 
 
-def selection_method(problem: SelectionProblem, names: list[tuple[Any, ...]], columns: tuple[str, ...]) -> Method:
+def selection_plan(problem: SelectionProblem, names: list[tuple[Any, ...]], columns: tuple[str, ...]) -> AnswerPlan:
     """The best selection; what is recorded are the places of the chosen options."""
     plan, step, bound = plan_for(problem), problem.sensitivity.step, problem.lower_bound
     best = plan.best
-    return Method(
+    return AnswerPlan(
         mechanism=best,
         event=best.event,
         error=in_steps(best.error(), step),
         sensitivity=problem.sensitivity,
-        write=lambda drawn: [int(place) for place in (drawn if problem.k > 1 else (drawn,))],
-        show=partial(show_chosen, names, columns, problem.k),
+        encode=lambda drawn: [int(place) for place in (drawn if problem.k > 1 else (drawn,))],
+        to_table=partial(chosen_table, names, columns, problem.k),
         reason=best.reason(),
         lower_bound=None if bound is None else scaled(bound, step),
         options=options_in_steps(plan.options, step),
@@ -101,7 +100,7 @@ def selection_method(problem: SelectionProblem, names: list[tuple[Any, ...]], co
     )
 
 
-def show_chosen(names: list[tuple[Any, ...]], columns: tuple[str, ...], k: int, drawn: list[int]) -> TidyTable:
+def chosen_table(names: list[tuple[Any, ...]], columns: tuple[str, ...], k: int, drawn: list[int]) -> TidyTable:
     """The chosen option, or a table by rank."""
     chosen = [names[place] for place in drawn]
     labels = tuple(name[0] if len(columns) == 1 else name for name in chosen)
@@ -113,113 +112,94 @@ def show_chosen(names: list[tuple[Any, ...]], columns: tuple[str, ...], k: int, 
 class _Selection(Query):
     """A question whose answer is a choice by scores."""
 
-    def half_error(self, epsilon: Exact, delta: Fraction) -> Exact:  # noqa: ARG002 - pure whatever δ is
+    def half_error(self, price: Privacy) -> Exact:
         """Twice ε: all errors of a choice are in proportion to 1/ε."""
-        return 2 * epsilon
+        return 2 * price.epsilon
 
 
-@dataclass(frozen=True, repr=False)
-class BestKeys(_Selection):
-    """The k keys with the most rows, units, or the largest sum.
+@dataclass(frozen=True, repr=False, kw_only=True)
+class BestKeys(_Selection, CellQuery):
+    """The k keys with the most rows, units, or the largest sum; a unit may add so much to each key.
 
     Attributes:
-        dataset: The table with its ledger.
-        contribution: What one unit may add to each key.
-        axes: The public keys.
         k: How many keys, the best first.
         of: "rows", "units", or the column whose sum is the score.
         scale: Bounds and step of that column.
-        where: Which rows count; None for all.
     """
 
-    dataset: AskedDataset
-    contribution: Contribution
-    axes: tuple[Axis, ...]
+    recorded_as: ClassVar[str] = "BestKeys"
     k: int
     of: str
     scale: FixedPoint | None
-    where: Predicate | None
 
     @property
     def question(self) -> str:
-        """What is asked."""
         score = f"by the sum of {self.of}" if self.scale else f"by the number of {self.of}"
         best = "best" if self.k == 1 else f"{self.k} best"
-        return described(f"{best} {score}", self.axes, self.where)
+        return self.described(f"{best} {score}")
 
     def parameters(self) -> dict[str, Json]:
-        """As JSON."""
-        common = common_parameters(self.contribution, self.axes, self.where)
         bounds = {} if self.scale is None else self.scale.parameters()
-        return {**common, "k": self.k, "of": self.of, **bounds}
+        return {**super().parameters(), "k": self.k, "of": self.of, **bounds}
 
     @property
     def measure(self) -> CountRows | CountUnits | SumOf:
         """The score of a key."""
         if self.scale is not None:
             return SumOf(self.of, self.scale.low, self.scale.high, self.scale.step)
-        return count_measure(self.of)
+        return CountUnits() if self.of == "units" else CountRows()
 
-    def method(self, epsilon: Exact, delta: Fraction) -> Method:  # noqa: ARG002 - pure whatever δ is
+    def answer_plan(self, price: Privacy) -> AnswerPlan:
         """Permute-and-flip, or k turns of it."""
         keys = cell_keys(self.axes)
         names = list(zip(*keys.values(), strict=True))
         sensitivity = sensitivity_of(self.contribution, self.measure, (len(names),), norm="l∞")
-        problem = SelectionProblem(epsilon, len(names), self.k, sensitivity, self.opposite)
-        return selection_method(problem, names, tuple(keys))
+        problem = SelectionProblem(price.epsilon, len(names), self.k, sensitivity, self.opposite)
+        return selection_plan(problem, names, tuple(keys))
 
     @cached_property
     def opposite(self) -> int | None:
         """See `SelectionProblem`."""
-        asked = self.dataset.table.columns, self.contribution
-        if not cells_reachable(*asked, self.axes, self.where):
+        if not self.reachable:
             return None
         if self.scale is None:
             return 0
-        if not steps_reachable(*asked, self.of, self.scale, self.where):
+        if not steps_reachable(self.dataset.table.columns, self.contribution, self.of, self.scale, self.where):
             return None
         low, high = self.scale.steps
         return self.contribution.rows_per_unit * max(min(-low, high), 0)
 
     def read(self) -> NDArray[Any]:
         """The scores."""
-        (scores,) = self.dataset.table.aggregate(self.contribution, self.axes, (self.measure,), self.where)
-        return np.ravel(scores)
+        return self.totals(self.measure)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class BestOption(_Selection):
-    """The option, a predicate, that holds for the most rows.
+    """The option, a predicate, that holds for the most rows; a unit counts with so many rows for each option.
 
     Attributes:
-        dataset: The table with its ledger.
-        contribution: With how many rows one unit counts for each option.
         names: What the options are called.
         options: When they hold.
-        where: Which rows count; None for all.
     """
 
-    dataset: AskedDataset
-    contribution: Contribution
+    recorded_as: ClassVar[str] = "BestOption"
     names: tuple[str, ...]
     options: tuple[Predicate, ...]
-    where: Predicate | None
 
     @property
     def question(self) -> str:
-        """What is asked."""
-        return described(f"which of {len(self.names)} options holds for the most rows", (), self.where)
+        return self.described(f"which of {len(self.names)} options holds for the most rows")
 
     def parameters(self) -> dict[str, Json]:
-        """As JSON."""
-        common = common_parameters(self.contribution, (), self.where)
-        return {**common, "names": list(self.names), "options": [option.to_dict() for option in self.options]}
+        options: list[Json] = [option.to_dict() for option in self.options]
+        return {**super().parameters(), "names": list(self.names), "options": options}
 
-    def method(self, epsilon: Exact, delta: Fraction) -> Method:  # noqa: ARG002 - pure whatever δ is
+    def answer_plan(self, price: Privacy) -> AnswerPlan:
         """Permute-and-flip. There is no lower bound: options may overlap, or exclude each other."""
         sensitivity = sensitivity_of(self.contribution, CountRows(), norm="l∞")
-        problem = SelectionProblem(epsilon, len(self.names), 1, sensitivity)
-        return selection_method(problem, [(name,) for name in self.names], ("option",))
+        problem = SelectionProblem(price.epsilon, len(self.names), 1, sensitivity)
+        return selection_plan(problem, [(name,) for name in self.names], ("option",))
 
     def read(self) -> NDArray[Any]:
         """For how many rows each option holds."""

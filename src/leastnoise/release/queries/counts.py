@@ -1,4 +1,7 @@
-"""Counts of rows or units, in all or by public keys and bins; keys that nobody has come back as noisy zeros."""
+"""Counts of rows or units and sums of a column, in all or by public keys and bins, with independent noise on each.
+
+Keys that nobody has come back as noisy zeros. Sums are added up in exact fixed point.
+"""
 
 from __future__ import annotations
 
@@ -6,126 +9,120 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.data import Axis, Contribution, CountRows, CountUnits, Predicate
+from leastnoise.data import Axis, SumOf
 from leastnoise.exact.formulas import scaled
-from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import Candidate, confidence_interval, plan_for
 from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem, IndependentNoise, require_drawable
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.mechanism import ErrorEstimate
-from leastnoise.model.sensitivity import Sensitivity
-from leastnoise.release.answer_plan import Method
-from leastnoise.release.arguments import axis_parameters, axis_size, cell_count, cell_keys
-from leastnoise.release.queries.query import AskedDataset, Query
-from leastnoise.release.queries.reachable import cells_reachable
-from leastnoise.release.sensitivity import sensitivity_of
-from leastnoise.release.tables import TidyTable, measure_names
+from leastnoise.model.privacy import Privacy
+from leastnoise.release.arguments import FixedPoint, cell_keys
+from leastnoise.release.plan import AnswerPlan
+from leastnoise.release.queries.query import CellQuery, CountQuery
+from leastnoise.release.sensitivity import sensitivity_of, steps_reachable
+from leastnoise.release.tables import TidyTable, measure_names, number
 
 __all__ = [
     "Count",
-    "cells_method",
-    "common_parameters",
-    "count_measure",
-    "described",
+    "Sum",
+    "bars_around",
     "in_steps",
-    "noise_method",
+    "noise_plan",
     "options_in_steps",
     "shown_number",
-    "shown_steps",
     "whole_numbers",
 ]
 
 
-@dataclass(frozen=True, repr=False)
-class Count(Query):
-    """How many rows or units, in each cell of some public axes.
+class Count(CountQuery):
+    """How many rows or units, in each cell of some public axes."""
 
-    Attributes:
-        dataset: The table with its ledger.
-        contribution: What one unit may add.
-        axes: What the count is broken down by.
-        of: "rows" or "units".
-        where: Which rows count; None for all.
-    """
-
-    dataset: AskedDataset
-    contribution: Contribution
-    axes: tuple[Axis, ...]
-    of: str
-    where: Predicate | None
+    recorded_as: ClassVar[str] = "Count"
 
     @property
     def question(self) -> str:
-        """What is asked."""
-        return described(f"count of {self.of}", self.axes, self.where)
+        return self.described(f"count of {self.of}")
 
-    def parameters(self) -> dict[str, Json]:
-        """As JSON."""
-        return {**common_parameters(self.contribution, self.axes, self.where), "of": self.of}
-
-    @cached_property
-    def reachable(self) -> bool:
-        """Whether any number of units can be in each cell."""
-        return cells_reachable(self.dataset.table.columns, self.contribution, self.axes, self.where)
-
-    def method(self, epsilon: Exact, delta: Fraction) -> Method:
+    def answer_plan(self, price: Privacy) -> AnswerPlan:
         """Noise on each cell."""
-        sensitivity = sensitivity_of(self.contribution, count_measure(self.of), (cell_count(self.axes),))
-        return cells_method(epsilon, delta, self.axes, sensitivity, self.reachable)
+        sensitivity = self.sensitivity_of_counts()
+        problem = HistogramProblem(price.epsilon, price.delta, self.cells, sensitivity, self.reachable)
+        return noise_plan(problem, partial(cells_table, self.axes, sensitivity.step))
 
     def read(self) -> NDArray[Any]:
         """The counts, flattened."""
-        asked = self.contribution, self.axes, (count_measure(self.of),), self.where
-        (counts,) = self.dataset.table.aggregate(*asked)
-        return np.ravel(counts)
+        return self.totals(self.counted)
 
 
-def count_measure(of: str) -> CountRows | CountUnits:
-    """What the engine adds up to count rows or units."""
-    return CountUnits() if of == "units" else CountRows()
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Sum(CellQuery):
+    """Σ clamp(x, low, high) over the rows of each cell, each row rounded to a whole number of steps.
+
+    Attributes:
+        column: What is summed; missing values do not count.
+        scale: The public bounds and the step.
+    """
+
+    recorded_as: ClassVar[str] = "Sum"
+    column: str
+    scale: FixedPoint
+
+    @property
+    def question(self) -> str:
+        return self.described(f"sum of {self.column}")
+
+    def parameters(self) -> dict[str, Json]:
+        return {**super().parameters(), "column": self.column, **self.scale.parameters()}
+
+    @property
+    def measure(self) -> SumOf:
+        """What the engine adds up."""
+        return SumOf(self.column, self.scale.low, self.scale.high, self.scale.step)
+
+    @cached_property
+    def reachable(self) -> bool:
+        """Whether one unit can change each sum alone by any number of steps."""
+        kinds = self.dataset.table.columns
+        return super().reachable and steps_reachable(kinds, self.contribution, self.column, self.scale, self.where)
+
+    def answer_plan(self, price: Privacy) -> AnswerPlan:
+        """Noise on each cell, in steps."""
+        sensitivity = sensitivity_of(self.contribution, self.measure, (self.cells,))
+        bounds = f"[{number(self.scale.low)}, {number(self.scale.high)}]"
+        note = f"each row is rounded to a multiple of {number(self.scale.step)} and clamped to {bounds}"
+        problem = HistogramProblem(price.epsilon, price.delta, self.cells, sensitivity, self.reachable)
+        return noise_plan(problem, partial(cells_table, self.axes, sensitivity.step), note)
+
+    def read(self) -> NDArray[Any]:
+        """The sums in steps, flattened."""
+        return self.totals(self.measure)
 
 
-def cells_method(
-    epsilon: Exact,
-    delta: Fraction,
-    axes: tuple[Axis, ...],
-    sensitivity: Sensitivity,
-    reachable: bool,
-    notes: tuple[str, ...] = (),
-) -> Method:
-    """The best independent noise for all cells of the axes, and how to read what it draws."""
-
-    def show(noise: IntegerNoise, drawn: list[int]) -> TidyTable:
-        return show_cells(axes, noise, sensitivity.step, drawn)
-
-    return noise_method(HistogramProblem(epsilon, delta, cell_count(axes), sensitivity, reachable), show, notes)
-
-
-def noise_method(
-    problem: HistogramProblem, show: Callable[[IntegerNoise, list[int]], TidyTable], notes: tuple[str, ...]
-) -> Method:
-    """The best independent noise for some numbers; `show` makes the table of what it draws."""
+def noise_plan(
+    problem: HistogramProblem, to_table: Callable[[IntegerNoise, list[int]], TidyTable], *notes: str
+) -> AnswerPlan:
+    """The best independent noise for some numbers; `to_table` makes the table of what it draws."""
     sensitivity = problem.sensitivity
     require_drawable(sensitivity.l1, problem.epsilon)
-    plan = plan_for(problem)
-    best = cast(IndependentNoise, plan.best)
+    ranking = plan_for(problem)
+    best = cast(IndependentNoise, ranking.best)
     noise, step = best.blocks[0].noise, sensitivity.step
-    return Method(
+    return AnswerPlan(
         mechanism=best,
         event=best.event,
         error=in_steps(noise.error(), step),
         sensitivity=sensitivity,
-        write=whole_numbers,
-        show=partial(show, noise),
+        encode=whole_numbers,
+        to_table=partial(to_table, noise),
         reason=best.reason(),
         lower_bound=problem.lower_bound,
-        options=options_in_steps(plan.options, step),
+        options=options_in_steps(ranking.options, step),
         notes=notes,
         noise=noise if step == 1 else None,
     )
@@ -142,14 +139,20 @@ def in_steps(error: ErrorEstimate, step: Fraction) -> ErrorEstimate:
     return ErrorEstimate(error.loss, scaled(error.expected, step), quantiles, error.attained)
 
 
-def show_cells(axes: tuple[Axis, ...], noise: IntegerNoise, step: Fraction, drawn: list[int]) -> TidyTable:
+def cells_table(axes: tuple[Axis, ...], step: Fraction, noise: IntegerNoise, drawn: list[int]) -> TidyTable:
     """The table of released numbers of steps, each with the interval that its noise gives."""
     keys = cell_keys(axes)
-    names = measure_names(tuple(keys))
+    return TidyTable({**keys, **bars_around(noise, drawn, tuple(keys), step)}, tuple(keys))
+
+
+def bars_around(
+    noise: IntegerNoise, drawn: list[int], keys: tuple[str, ...], step: Fraction = Fraction(1)
+) -> dict[str, tuple[Any, ...]]:
+    """The columns value, low and high of numbers of steps with this noise."""
     around = confidence_interval(noise, 0)
     shifts = (0, int(around.low), int(around.high))
-    ends = {name: shown_steps([k + shift for k in drawn], step) for name, shift in zip(names, shifts, strict=True)}
-    return TidyTable({**keys, **ends}, tuple(keys))
+    names = measure_names(keys)
+    return {name: shown_steps([k + shift for k in drawn], step) for name, shift in zip(names, shifts, strict=True)}
 
 
 def shown_steps(numbers: list[int], step: Fraction) -> tuple[int | float, ...]:
@@ -172,21 +175,3 @@ def shown_number(exact: Fraction) -> int | float:
 def whole_numbers(drawn: Any) -> list[Json]:
     """Drawn whole numbers as JSON."""
     return [int(k) for k in np.ravel(drawn)]
-
-
-def common_parameters(contribution: Contribution, axes: tuple[Axis, ...], where: Predicate | None) -> dict[str, Json]:
-    """What most queries are told apart by."""
-    return {
-        "privacy_unit": contribution.privacy_unit,
-        "groups_per_unit": contribution.groups_per_unit,
-        "rows_per_unit": contribution.rows_per_unit,
-        "axes": [axis_parameters(axis) for axis in axes],
-        "where": None if where is None else where.to_dict(),
-    }
-
-
-def described(what: str, axes: tuple[Axis, ...], where: Predicate | None) -> str:
-    """A question in words."""
-    parts = [f"{axis.column} ({axis_size(axis)})" for axis in axes]
-    by = f" by {', '.join(parts)}" if parts else ""
-    return f"{what}{by}" if where is None else f"{what}{by} where {where}"

@@ -1,6 +1,6 @@
-"""All two-way tables of some columns, released together.
+"""All two-way tables of some columns, released together, and made to agree on every total they share.
 
-Two-way tables that agree on every total they share: exact least squares, in rational numbers.
+They agree by least squares, exact in rational numbers.
 
 A table of the pair (A, B) splits into orthogonal parts: its total, what A does alone, what B does alone, and the rest.
 The total is shared by all tables, what A does by all tables with A; the rest by none. In a table with n_A·n_B cells of
@@ -17,29 +17,26 @@ with this axis, the same for its column, and 1/((nm)²·Σ 1/(n'm')) of the tota
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property, partial, reduce
+from functools import partial, reduce
 from itertools import combinations, product
 from operator import and_
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.data import Axis, BinAxis, Contribution, Predicate, col
-from leastnoise.exact.numbers import Exact
+from leastnoise.data import Axis, BinAxis, Predicate, col
 from leastnoise.ledger.record import Json
-from leastnoise.mechanisms import confidence_interval
 from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem
 from leastnoise.mechanisms.histogram.linear_noise import reach_of
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
-from leastnoise.release.answer_plan import Method
-from leastnoise.release.arguments import axis_labels, axis_size, cell_count
-from leastnoise.release.queries.counts import common_parameters, count_measure, described, noise_method, shown_number
-from leastnoise.release.queries.query import AskedDataset, Query
-from leastnoise.release.queries.reachable import cells_reachable
+from leastnoise.model.privacy import Privacy
+from leastnoise.release.arguments import axis_labels, cell_count
+from leastnoise.release.plan import AnswerPlan
+from leastnoise.release.queries.counts import bars_around, noise_plan, shown_number
+from leastnoise.release.queries.query import CountQuery
 from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tables import TidyTable, measure_names
 
@@ -51,23 +48,10 @@ PairTable = list[list[Fraction]]
 _ALL = "*"  # stands in the columns that a table does not have
 
 
-@dataclass(frozen=True, repr=False)
-class Marginals(Query):
-    """The counts by each pair of columns.
+class Marginals(CountQuery):
+    """The counts by each pair of columns; a unit may add so much to each of the tables."""
 
-    Attributes:
-        dataset: The table with its ledger.
-        contribution: What one unit may add to each of the tables.
-        axes: The columns with their public keys or bins, at least two.
-        of: "rows" or "units".
-        where: Which rows count; None for all.
-    """
-
-    dataset: AskedDataset
-    contribution: Contribution
-    axes: tuple[Axis, ...]
-    of: str
-    where: Predicate | None
+    recorded_as: ClassVar[str] = "Marginals"
 
     @property
     def pairs(self) -> list[tuple[Axis, Axis]]:
@@ -81,29 +65,22 @@ class Marginals(Query):
 
     @property
     def question(self) -> str:
-        """What is asked."""
-        return described(f"two-way tables of the count of {self.of}", self.axes, self.where)
+        return self.described(f"two-way tables of the count of {self.of}")
 
     def parameters(self) -> dict[str, Json]:
-        """As JSON."""
-        return {**common_parameters(self.contribution, self.axes, self.where), "of": self.of, "ways": 2}
+        return {**super().parameters(), "ways": 2}
 
-    @cached_property
-    def reachable(self) -> bool:
-        """Whether any number of units can be in each cell."""
-        return cells_reachable(self.dataset.table.columns, self.contribution, self.axes, self.where)
-
-    def method(self, epsilon: Exact, delta: Fraction) -> Method:
+    def answer_plan(self, price: Privacy) -> AnswerPlan:
         """Noise on each cell of each table."""
-        sensitivity = sensitivity_of(self.contribution, count_measure(self.of), self.sizes)
+        sensitivity = sensitivity_of(self.contribution, self.counted, self.sizes)
         note = "only rows on all axes count; consistent() makes the tables agree at no cost and lowers the error"
-        problem = HistogramProblem(epsilon, delta, sum(self.sizes), sensitivity, self.reachable)
-        return noise_method(problem, self.show, (note,))
+        problem = HistogramProblem(price.epsilon, price.delta, sum(self.sizes), sensitivity, self.reachable)
+        return noise_plan(problem, self.to_table, note)
 
     def read(self) -> NDArray[Any]:
         """The counts of all tables, one after the other, each of the rows that lie on all axes."""
-        measure, where = count_measure(self.of), self._on_all_axes()
-        tables = [self.dataset.table.aggregate(self.contribution, pair, (measure,), where)[0] for pair in self.pairs]
+        table, where = self.dataset.table, self._on_all_axes()
+        tables = [table.aggregate(self.contribution, pair, (self.counted,), where)[0] for pair in self.pairs]
         return np.concatenate([np.ravel(table) for table in tables])
 
     def _on_all_axes(self) -> Predicate:
@@ -112,7 +89,7 @@ class Marginals(Query):
         inside = reduce(and_, parts).typed(self.dataset.table.columns)
         return inside if self.where is None else self.where & inside
 
-    def show(self, noise: IntegerNoise, drawn: list[int]) -> TidyTable:
+    def to_table(self, noise: IntegerNoise, drawn: list[int]) -> TidyTable:
         """One row per cell; `table` says of which pair."""
         names = tuple(axis.column for axis in self.axes)
         keys = (_free("table", names), *names)
@@ -122,15 +99,12 @@ class Marginals(Query):
                 labels = {first.column: one, second.column: other}
                 rows.append((f"{first.column} × {second.column}", *(labels.get(name, _ALL) for name in names)))
         columns: dict[str, tuple[Any, ...]] = {key: tuple(row[i] for row in rows) for i, key in enumerate(keys)}
-        around = confidence_interval(noise, 0)
-        for name, shift in zip(measure_names(keys), (0, int(around.low), int(around.high)), strict=True):
-            columns[name] = tuple(k + shift for k in drawn)
-        return TidyTable(columns, keys)
+        return TidyTable({**columns, **bars_around(noise, drawn, keys)}, keys)
 
     @property
     def adjust(self) -> Callable[[TidyTable, IntegerNoise], TidyTable]:
         """Make the tables agree; it knows their sizes and the law of the noise, and nothing of the data."""
-        sizes = {(first.column, second.column): (axis_size(first), axis_size(second)) for first, second in self.pairs}
+        sizes = {(first.column, second.column): (len(first), len(second)) for first, second in self.pairs}
         return partial(make_consistent, sizes)
 
 

@@ -6,10 +6,6 @@ top·rows·groups in the ℓ₁ norm *together*, half of what separate noise on 
 (`mechanisms.BoundedMean`). The mean is low + width·U/(U + D). The variance adds V = Σ(q − c)².
 
 How far off they are depends on n, which is private. So a plan has an error only where a public guess of n is given.
-
-The mean of a column, with the number of rows private.
-
-The variance of a column around its mean, Σ(x − mean)²/n, with the number of rows private.
 """
 
 from __future__ import annotations
@@ -18,12 +14,12 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.data import Axis, Contribution, CountRows, Measure, Predicate, SumOf, col
+from leastnoise.data import CountRows, Measure, SumOf, col
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
@@ -32,15 +28,14 @@ from leastnoise.mechanisms.histogram.independent_noise import IndependentNoise, 
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.events import Pure
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Reason
+from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Sensitivity
-from leastnoise.release.answer_plan import Method
-from leastnoise.release.arguments import cell_count, cell_keys
-from leastnoise.release.tables import number
-from leastnoise.release.arguments import FixedPoint
-from leastnoise.release.queries.counts import common_parameters, described, whole_numbers
-from leastnoise.release.queries.query import AskedDataset, Query
+from leastnoise.release.arguments import FixedPoint, cell_keys
+from leastnoise.release.plan import AnswerPlan
+from leastnoise.release.queries.counts import whole_numbers
+from leastnoise.release.queries.query import CellQuery
 from leastnoise.release.sensitivity import sensitivity_of
-from leastnoise.release.tables import TidyTable, measure_names
+from leastnoise.release.tables import TidyTable, measure_names, number
 
 __all__ = ["REST", "Mean", "Moment", "Variance", "laplace_noise"]
 
@@ -49,43 +44,29 @@ REST = 1 - LEVEL
 _EXAMPLES = (1_000, 100_000)  # values per cell, for the note of a plan without a guess
 
 
-@dataclass(frozen=True, repr=False)
-class Moment(Query):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Moment(CellQuery):
     """What means and variances share.
 
     Attributes:
-        dataset: The table with its ledger.
-        contribution: What one unit may add.
-        axes: What it is broken down by.
         column: Whose moment; missing values do not count.
         scale: The public bounds and the step.
-        where: Which rows count; None for all.
         expected_rows: A public guess of the rows per cell, for the error in the plan only.
     """
 
-    dataset: AskedDataset
-    contribution: Contribution
-    axes: tuple[Axis, ...]
     column: str
     scale: FixedPoint
-    where: Predicate | None
     expected_rows: int | None
 
     def parameters(self) -> dict[str, Json]:
         """As JSON; the guess of the number of rows changes nothing that is released."""
-        common = common_parameters(self.contribution, self.axes, self.where)
-        return {**common, "column": self.column, **self.scale.parameters()}
+        return {**super().parameters(), "column": self.column, **self.scale.parameters()}
 
     @property
     def top(self) -> int:
         """The width of the bounds in steps."""
         low, high = self.scale.steps
         return high - low
-
-    @property
-    def cells(self) -> int:
-        """How many cells."""
-        return cell_count(self.axes)
 
     def measure(self, power: int) -> SumOf:
         """Σ(q − c)^power, as the engine adds it up: a unit with too many rows counts with their average."""
@@ -149,23 +130,25 @@ def laplace_noise(epsilon: Exact, sensitivity: Sensitivity) -> Geometric:
 class Mean(Moment):
     """low + width·U/(U + D), with noise on U and D."""
 
+    recorded_as: ClassVar[str] = "Mean"
+
     @property
     def question(self) -> str:
-        """What is asked."""
-        return described(f"mean of {self.column}", self.axes, self.where)
+        return self.described(f"mean of {self.column}")
 
-    def method(self, epsilon: Exact, delta: Fraction) -> Method:  # noqa: ARG002 - pure whatever δ is
+    def answer_plan(self, price: Privacy) -> AnswerPlan:
         """Laplace noise on U and D of each cell."""
+        epsilon = price.epsilon
         noise = self.pair_noise(epsilon)
         mechanism = IndependentNoise((NoiseBlock(noise, 2 * self.cells, Pure(epsilon)),))
         reason = BoundedMean(epsilon, 0, 1, step=1).reason()
-        return Method(
+        return AnswerPlan(
             mechanism=mechanism,
             event=mechanism.event,
             error=self.error(epsilon),
             sensitivity=self.sensitivity(),
-            write=whole_numbers,
-            show=partial(self.show, noise),
+            encode=whole_numbers,
+            to_table=partial(self.to_table, noise),
             reason=Reason(reason.theorem, reason.citation),
             notes=(self.supposition(epsilon), f"values are rounded to multiples of {number(self.scale.step)}"),
         )
@@ -181,7 +164,7 @@ class Mean(Moment):
         count, first = self.sums((1,))
         return np.array(self.pair(count, first), dtype=object)
 
-    def show(self, noise: IntegerNoise, drawn: list[int]) -> TidyTable:
+    def to_table(self, noise: IntegerNoise, drawn: list[int]) -> TidyTable:
         """Means with intervals: both U and D are within t of the truth with 95 % probability."""
         far = noise.quantile(1 - REST / 2)
         ups, downs = drawn[: self.cells], drawn[self.cells :]
@@ -203,10 +186,11 @@ class Mean(Moment):
 class Variance(Moment):
     """V/n − (S/n)² with n and S from U and D, and noise on U, D and V."""
 
+    recorded_as: ClassVar[str] = "Variance"
+
     @property
     def question(self) -> str:
-        """What is asked."""
-        return described(f"variance of {self.column}", self.axes, self.where)
+        return self.described(f"variance of {self.column}")
 
     @property
     def reach(self) -> int:
@@ -219,18 +203,19 @@ class Variance(Moment):
         """A quarter of the width squared: no variance between the bounds is larger."""
         return Fraction(self.top**2, 4) * self.scale.step**2
 
-    def method(self, epsilon: Exact, delta: Fraction) -> Method:  # noqa: ARG002 - pure whatever δ is
+    def answer_plan(self, price: Privacy) -> AnswerPlan:
         """Half of ε for U and D, half for the squares."""
+        epsilon = price.epsilon
         pair, squares = self._noises(epsilon)
         half = Pure(epsilon / 2)
         mechanism = IndependentNoise((NoiseBlock(pair, 2 * self.cells, half), NoiseBlock(squares, self.cells, half)))
-        return Method(
+        return AnswerPlan(
             mechanism=mechanism,
             event=mechanism.event,
             error=self.error(epsilon),
             sensitivity=self.sensitivity(),
-            write=whole_numbers,
-            show=partial(self.show, pair, squares),
+            encode=whole_numbers,
+            to_table=partial(self.to_table, pair, squares),
             reason=Reason(
                 "Laplace noise on the number, the sum and the sum of squares, with half of ε for the squares",
                 "Dwork, McSherry, Nissim and Smith, TCC 2006, Proposition 1",
@@ -246,7 +231,7 @@ class Variance(Moment):
         count, first, second = self.sums((1, 2))
         return np.array([*self.pair(count, first), *second], dtype=object)
 
-    def show(self, pair: IntegerNoise, squares: IntegerNoise, drawn: list[int]) -> TidyTable:
+    def to_table(self, pair: IntegerNoise, squares: IntegerNoise, drawn: list[int]) -> TidyTable:
         """Variances with intervals: U, D and V are all within their quantile of the truth with 95 % probability."""
         far, wide = pair.quantile(1 - REST / 3), squares.quantile(1 - REST / 3)
         ups, downs, seconds = (drawn[i * self.cells : (i + 1) * self.cells] for i in range(3))

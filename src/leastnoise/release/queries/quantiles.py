@@ -9,57 +9,49 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
+from typing import ClassVar
 
-from leastnoise.data import Contribution, CountRows, Predicate
+from leastnoise.data import CountRows
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import IntervalQuantile, Quantile, SeveralQuantiles
 from leastnoise.mechanisms.rank.tally import Tally
 from leastnoise.model.events import BoundedRange, Composed, Event, Pure
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism
-from leastnoise.release.answer_plan import Method
-from leastnoise.release.tables import number
-from leastnoise.release.queries.counts import common_parameters, described
-from leastnoise.release.queries.query import AskedDataset, Query
-from leastnoise.release.queries.reachable import points_reachable
-from leastnoise.release.sensitivity import sensitivity_of
-from leastnoise.release.tables import TidyTable
+from leastnoise.model.privacy import Privacy
+from leastnoise.release.plan import AnswerPlan
+from leastnoise.release.queries.query import Query
+from leastnoise.release.sensitivity import points_reachable, sensitivity_of
+from leastnoise.release.tables import TidyTable, number
 
 __all__ = ["Quantiles"]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Quantiles(Query):
-    """One or several quantiles of a column.
+    """One or several quantiles of a column; a unit counts with so many rows, in all.
 
     Attributes:
-        dataset: The table with its ledger.
-        contribution: With how many rows, in all, one unit counts.
         column: Whose quantiles; missing values do not count.
         levels: Which ones, increasing.
         grid: The public points to choose from, increasing.
         even: The distance of the grid points, where it is the same for all.
-        where: Which rows count; None for all.
     """
 
-    dataset: AskedDataset
-    contribution: Contribution
+    recorded_as: ClassVar[str] = "Quantiles"
     column: str
     levels: tuple[Fraction, ...]
     grid: tuple[Fraction, ...]
     even: Fraction | None
-    where: Predicate | None
 
     @property
     def question(self) -> str:
-        """What is asked."""
         named = "median" if self.levels == (Fraction(1, 2),) else f"quantiles {', '.join(map(number, self.levels))}"
-        return described(f"{named} of {self.column}", (), self.where)
+        return self.described(f"{named} of {self.column}")
 
     def parameters(self) -> dict[str, Json]:
-        """As JSON."""
         return {
-            **common_parameters(self.contribution, (), self.where),
+            **super().parameters(),
             "column": self.column,
             "levels": [str(level) for level in self.levels],
             "grid": [str(self.grid[0]), str(self.even), len(self.grid)]
@@ -73,19 +65,20 @@ class Quantiles(Query):
         asked = self.dataset.table.columns, self.contribution, self.column, self.grid, self.where
         return points_reachable(*asked)
 
-    def method(self, epsilon: Exact, delta: Fraction) -> Method:  # noqa: ARG002 - pure whatever δ is
+    def answer_plan(self, price: Privacy) -> AnswerPlan:
         """The rank mechanism on the grid."""
+        epsilon = price.epsilon
         sensitivity = sensitivity_of(self.contribution, CountRows(), norm="l∞")
         rows = sensitivity.amount
         mechanism = self._mechanism(epsilon / rows)
         error, reason = mechanism.error(), mechanism.reason()
-        return Method(
+        return AnswerPlan(
             mechanism=mechanism,
             event=_for_units(mechanism.event, rows, epsilon),
             error=ErrorEstimate("rows", error.expected, error.quantiles, attained=False),
             sensitivity=sensitivity,
-            write=lambda drawn: [float(drawn)] if len(self.levels) == 1 else [float(point) for point in drawn],
-            show=partial(show_quantiles, self.levels, all(point.denominator == 1 for point in self.grid)),
+            encode=lambda drawn: [float(drawn)] if len(self.levels) == 1 else [float(point) for point in drawn],
+            to_table=partial(quantiles_table, self.levels, all(point.denominator == 1 for point in self.grid)),
             reason=reason,
             lower_bound=reason.lower_bound if rows == 1 and self.reachable else None,
             notes=(
@@ -117,7 +110,7 @@ def _for_units(event: Event, rows: int, epsilon: Exact) -> Event:
     return Pure(epsilon)  # the whole of it, for any other part
 
 
-def show_quantiles(levels: tuple[Fraction, ...], whole: bool, drawn: list[float]) -> TidyTable:
+def quantiles_table(levels: tuple[Fraction, ...], whole: bool, drawn: list[float]) -> TidyTable:
     """One value, or a table by level; as whole numbers where the grid has no others."""
     values = tuple(int(point) if whole else point for point in drawn)
     if len(levels) == 1:

@@ -1,66 +1,66 @@
-"""Counts of units by keys that are not known in advance; only keys of enough units show."""
+"""Counts of units by keys that are not known in advance: the keys of enough units, or the counts without their keys."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
-from leastnoise.data import Contribution, CountUnits, Predicate
-from leastnoise.exact.numbers import Exact
+from leastnoise.data import CountUnits, Kind
 from leastnoise.ledger.record import Json, canonical
-from leastnoise.mechanisms import confidence_interval
+from leastnoise.mechanisms.combinatorial import plan_sorted_counts
 from leastnoise.mechanisms.histogram.noisy_threshold import NoisyThreshold
 from leastnoise.model.limits import LONGEST_ANSWER, MOST_CELLS
-from leastnoise.release.answer_plan import Method
+from leastnoise.model.privacy import Privacy
 from leastnoise.release.arguments import read_key, write_key
-from leastnoise.release.queries.counts import common_parameters
-from leastnoise.release.queries.query import AskedDataset, Query
+from leastnoise.release.plan import AnswerPlan
+from leastnoise.release.queries.counts import bars_around
+from leastnoise.release.queries.query import Query
 from leastnoise.release.sensitivity import sensitivity_of
-from leastnoise.release.tables import TidyTable, measure_names
+from leastnoise.release.tables import TidyTable
 
-__all__ = ["Discovery"]
+__all__ = ["CountUnknownKeys", "SortedCountsQuery"]
 
 
-@dataclass(frozen=True, repr=False)
-class Discovery(Query):
-    """How many units have each key, for the keys that enough units have.
+@dataclass(frozen=True, repr=False, kw_only=True)
+class _KeyQuery(Query):
+    """A question about all keys there are.
 
     Attributes:
-        dataset: The table with its ledger.
-        contribution: In how many groups one unit counts; in each once.
         columns: Whose values are the keys.
-        where: Which rows count; None for all.
     """
 
-    dataset: AskedDataset
-    contribution: Contribution
     columns: tuple[str, ...]
-    where: Predicate | None
+
+    def parameters(self) -> dict[str, Json]:
+        return {**super().parameters(), "columns": list(self.columns)}
+
+    def counts(self) -> dict[Any, int]:
+        """The keys there are with their numbers of units. Private: not even which they are may be shown."""
+        return dict(self.dataset.table.discover(self.contribution, self.columns, self.where))
+
+
+class CountUnknownKeys(_KeyQuery):
+    """How many units have each key, for the keys that enough units have; in each group a unit counts once."""
+
+    recorded_as: ClassVar[str] = "Discovery"
 
     @property
     def question(self) -> str:
-        """What is asked."""
-        filtered = "" if self.where is None else f" where {self.where}"
         unit = self.contribution.privacy_unit or "rows"
-        return f"count of {unit} by {', '.join(self.columns)} (keys unknown){filtered}"
+        return self.described(f"count of {unit} by {', '.join(self.columns)} (keys unknown)")
 
-    def parameters(self) -> dict[str, Json]:
-        """As JSON."""
-        return {**common_parameters(self.contribution, (), self.where), "columns": list(self.columns)}
-
-    def method(self, epsilon: Exact, delta: Fraction) -> Method:
+    def answer_plan(self, price: Privacy) -> AnswerPlan:
         """Noise and the least threshold."""
         sensitivity = sensitivity_of(self.contribution, CountUnits(), (None,))
-        mechanism = NoisyThreshold(epsilon, delta, sensitivity.cells, sensitivity.each)
-        return Method(
+        mechanism = NoisyThreshold(price.epsilon, price.delta, sensitivity.cells, sensitivity.each)
+        return AnswerPlan(
             mechanism=mechanism,
             event=mechanism.event,
             error=mechanism.error(),
             sensitivity=sensitivity,
-            write=_write,
-            show=partial(self.show, mechanism),
+            encode=_encode,
+            to_table=partial(self.to_table, mechanism),
             reason=mechanism.reason(),
             notes=(
                 f"a key shows if its noisy count is at least {mechanism.threshold}; keys of fewer units rarely show",
@@ -69,23 +69,73 @@ class Discovery(Query):
         )
 
     def read(self) -> dict[Any, int]:
-        """The keys there are with their numbers of units. Private: not even which they are may be shown."""
-        return dict(self.dataset.table.discover(self.contribution, self.columns, self.where))
+        return self.counts()
 
-    def show(self, mechanism: NoisyThreshold, drawn: list[Any]) -> TidyTable:
+    def to_table(self, mechanism: NoisyThreshold, drawn: list[Any]) -> TidyTable:
         """The keys that were shown, with intervals for their counts."""
-        names = measure_names(self.columns)
-        around = confidence_interval(mechanism.noise, 0)
         keys = [tuple(read_key(part) for part in key) for key, _ in drawn]
-        columns: dict[str, tuple[Any, ...]] = {
-            column: tuple(key[place] for key in keys) for place, column in enumerate(self.columns)
-        }
-        for name, shift in zip(names, (0, int(around.low), int(around.high)), strict=True):
-            columns[name] = tuple(count + shift for _, count in drawn)
-        return TidyTable(columns, self.columns)
+        columns = {column: tuple(key[place] for key in keys) for place, column in enumerate(self.columns)}
+        bars = bars_around(mechanism.noise, [count for _, count in drawn], self.columns)
+        return TidyTable({**columns, **bars}, self.columns)
 
 
-def _write(drawn: tuple[tuple[Any, int], ...]) -> Json:
+@dataclass(frozen=True, repr=False, kw_only=True)
+class SortedCountsQuery(_KeyQuery):
+    """The `top` largest counts of units by key, the largest first; the keys stay private. Each unit counts once.
+
+    Attributes:
+        top: How many counts.
+        total: A public guess of the number of units, by which the mechanism is chosen.
+    """
+
+    recorded_as: ClassVar[str] = "SortedCounts"
+    top: int
+    total: int
+
+    @property
+    def question(self) -> str:
+        return self.described(f"the {self.top} largest counts by {', '.join(self.columns)}, sorted")
+
+    def parameters(self) -> dict[str, Json]:
+        return {**super().parameters(), "top": self.top, "total": self.total}
+
+    def answer_plan(self, price: Privacy) -> AnswerPlan:
+        """The exponential mechanism over lists, or noise and isotonic regression, whichever errs less."""
+        plan = plan_sorted_counts(price.epsilon, self.total, self.top)
+        kinds, unit = self.dataset.table.columns, self.contribution.privacy_unit
+        free = unit not in self.columns and any(kinds[column] is not Kind.BOOLEAN for column in self.columns)
+        reachable = free and self.reachable
+        reachable &= self.where is None or not self.where.columns & set(self.columns)
+        likely = ", ".join(f"{name} {error:.4g}" for name, error in plan.on_example.items())
+        return AnswerPlan(
+            mechanism=plan.mechanism,
+            event=plan.mechanism.event,
+            error=plan.mechanism.error(),
+            sensitivity=sensitivity_of(self.contribution, CountUnits()),
+            encode=lambda drawn: [int(count) for count in drawn],
+            to_table=self.to_table,
+            reason=plan.mechanism.reason(),
+            lower_bound=plan.lower_bound if reachable else None,
+            notes=(
+                f"ℓ₁ error on a list of {self.total} by Zipf's law: {likely}",
+                "the error is that of the whole list, at worst over all lists",
+            ),
+        )
+
+    def half_error(self, price: Privacy) -> None:
+        """Not computed: every step would plan the whole list anew."""
+
+    def read(self) -> list[int]:
+        """The true counts, largest first; private."""
+        return sorted(self.counts().values(), reverse=True)
+
+    def to_table(self, drawn: Any) -> TidyTable:
+        """By rank; what is beyond the list is zero."""
+        counts = (*drawn, *[0] * (self.top - len(drawn)))[: self.top]
+        return TidyTable({"rank": tuple(range(1, self.top + 1)), "value": tuple(counts)}, ("rank",))
+
+
+def _encode(drawn: tuple[tuple[Any, int], ...]) -> Json:
     """Keys and counts as JSON, and no more of them than the limits allow: the largest counts stay."""
     written: list[Json] = [[[write_key(part) for part in key], count] for key, count in drawn]
     places = sorted(range(len(drawn)), key=lambda place: -drawn[place][1])

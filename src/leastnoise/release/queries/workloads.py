@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from math import floor
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.composition.concentrated import rho_within
-from leastnoise.data import Axis, Contribution, Predicate
+from leastnoise.data import Axis
 from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.formulas import larger, scaled
@@ -49,21 +49,13 @@ from leastnoise.model.limits import (
     MOST_ROWS_OF_BODIES,
 )
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism
+from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Sensitivity
-from leastnoise.release.answer_plan import Method
-from leastnoise.release.arguments import axis_labels, cell_count, take
-from leastnoise.release.tables import number
-from leastnoise.release.queries.counts import (
-    common_parameters,
-    count_measure,
-    described,
-    options_in_steps,
-    whole_numbers,
-)
-from leastnoise.release.queries.query import AskedDataset, Query
-from leastnoise.release.queries.reachable import cells_reachable
-from leastnoise.release.sensitivity import sensitivity_of
-from leastnoise.release.tables import TidyTable
+from leastnoise.release.arguments import axis_labels, take
+from leastnoise.release.plan import AnswerPlan
+from leastnoise.release.queries.counts import options_in_steps, whole_numbers
+from leastnoise.release.queries.query import CountQuery
+from leastnoise.release.tables import TidyTable, number
 
 __all__ = ["Workload", "WorkloadProblem", "named_matrix", "read_matrix"]
 
@@ -167,79 +159,61 @@ class WorkloadProblem:
         return [far] * len(self.matrix)
 
 
-@dataclass(frozen=True, repr=False)
-class Workload(Query):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Workload(CountQuery):
     """Whole linear combinations of the counts of a histogram.
 
     Attributes:
-        dataset: The table with its ledger.
-        contribution: What one unit may add to the histogram.
-        axes: The cells of the histogram.
         matrix: One row per answer, one column per cell.
         names: What the answers are called.
         what: What kind of workload.
-        of: "rows" or "units".
-        where: Which rows count; None for all.
     """
 
-    dataset: AskedDataset
-    contribution: Contribution
-    axes: tuple[Axis, ...]
+    recorded_as: ClassVar[str] = "Workload"
     matrix: Matrix
     names: tuple[str, ...]
     what: str
-    of: str
-    where: Predicate | None
 
     @property
     def question(self) -> str:
-        """What is asked."""
-        return described(f"{self.what} ({len(self.matrix)} answers) of the count of {self.of}", self.axes, self.where)
+        return self.described(f"{self.what} ({len(self.matrix)} answers) of the count of {self.of}")
 
     def parameters(self) -> dict[str, Json]:
-        """As JSON."""
-        common = common_parameters(self.contribution, self.axes, self.where)
-        return {**common, "of": self.of, "matrix": [list(row) for row in self.matrix], "names": list(self.names)}
+        return {**super().parameters(), "matrix": [list(row) for row in self.matrix], "names": list(self.names)}
 
-    @cached_property
-    def reachable(self) -> bool:
-        """Whether any number of units can be in each cell."""
-        return cells_reachable(self.dataset.table.columns, self.contribution, self.axes, self.where)
-
-    def method(self, epsilon: Exact, delta: Fraction) -> Method:
+    def answer_plan(self, price: Privacy) -> AnswerPlan:
         """The candidate with the least expected error in sum."""
-        sensitivity = sensitivity_of(self.contribution, count_measure(self.of), (cell_count(self.axes),))
+        sensitivity, epsilon, delta = self.sensitivity_of_counts(), price.epsilon, price.delta
         require_drawable(sensitivity.l1, epsilon)
         problem = WorkloadProblem(self.matrix, epsilon, delta, sensitivity, self.reachable)
         plan, bound = _ranked(problem), problem.lower_bound
         best, expected = plan.best, plan.options[0].expected
         reaches, share = problem.reaches(best), Fraction(1, len(self.matrix))
-        return Method(
+        return AnswerPlan(
             mechanism=best,
             event=Pure(epsilon) if isinstance(best, KNorm) else best.event,
             error=ErrorEstimate("absolute", scaled(expected, share), {LEVEL: max(reaches)}, attained=False),
             sensitivity=sensitivity,
-            write=whole_numbers,
-            show=partial(self.show, reaches),
+            encode=whole_numbers,
+            to_table=partial(self.to_table, reaches),
             reason=best.reason(),
             lower_bound=None if bound is None else scaled(bound, share),
             options=options_in_steps(plan.options, share),
             notes=("the expected error is the average over the answers, the 95 % error that of the worst answer",),
         )
 
-    def half_error(self, epsilon: Exact, delta: Fraction) -> Exact | None:
+    def half_error(self, price: Privacy) -> Exact | None:
         """Twice ε, if that is enough: finer steps would compute the errors of all candidates many times over."""
-        now, then = (self.method(e, delta).error for e in (epsilon, 2 * epsilon))
-        return 2 * epsilon if now and then and 2 * then.expected.upper <= now.expected.upper else None
+        twice = Privacy(2 * price.epsilon, price.delta)
+        now, then = (self.answer_plan(each).error for each in (price, twice))
+        return twice.epsilon if now and then and 2 * then.expected.upper <= now.expected.upper else None
 
     def read(self) -> NDArray[Any]:
         """F·x."""
-        asked = self.contribution, self.axes, (count_measure(self.of),), self.where
-        (counts,) = self.dataset.table.aggregate(*asked)
-        cells = np.array([int(count) for count in np.ravel(counts)], dtype=object)
+        cells = np.array([int(count) for count in self.totals(self.counted)], dtype=object)
         return cast("NDArray[Any]", np.array(self.matrix, dtype=object) @ cells)
 
-    def show(self, reaches: list[Fraction], drawn: list[int]) -> TidyTable:
+    def to_table(self, reaches: list[Fraction], drawn: list[int]) -> TidyTable:
         """The answers with their intervals."""
         pairs = list(zip(drawn, reaches, strict=True))
         columns = {
