@@ -108,6 +108,10 @@ MECHANISMS = {
     "Geometric": (with_answer(numeric.Geometric, 5, 5), {"epsilon": 1, "sensitivity": 2}),
     "Staircase": (with_answer(numeric.Staircase, 5, 5), {"epsilon": 1, "sensitivity": 2, "width": 1}),
     "DiscreteGaussian": (with_answer(numeric.DiscreteGaussian, 5, 5), {"sigma_squared": 4, "sensitivity": 2}),
+    "Gaussian": (with_answer(numeric.Gaussian, 5, 5), {"variance": 4, "sensitivity": 2}),
+    "Gaussian for (ε, δ)": (
+        with_answer(numeric.Gaussian.for_privacy, 5, 5), {"epsilon": 1, "delta": "1e-6", "sensitivity": 1},
+    ),
     "DiscreteGaussian for (ε, δ)": (
         with_answer(numeric.DiscreteGaussian.for_privacy, 5, 5), {"epsilon": 1, "delta": "1e-6", "sensitivity": 1},
     ),

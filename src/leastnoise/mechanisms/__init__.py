@@ -20,6 +20,7 @@ from leastnoise.mechanisms.histogram import IndependentNoise, MappedNoise, Noisy
 from leastnoise.mechanisms.numeric import (
     CountProblem,
     DiscreteGaussian,
+    Gaussian,
     Geometric,
     Guess,
     Interval,
@@ -69,6 +70,7 @@ __all__ = [
     "DiscreteGaussian",
     "ErrorEstimate",
     "Exponential",
+    "Gaussian",
     "Geometric",
     "Guess",
     "IndependentNoise",

@@ -7,6 +7,7 @@ import pytest
 
 from leastnoise.mechanisms.numeric import (
     DiscreteGaussian,
+    Gaussian,
     Geometric,
     LatticeLaplace,
     Staircase,
@@ -199,6 +200,22 @@ CASES = [
         tight=False,  # delta is, and has a test of its own
         bad_parameters={"sigma_squared": [0, -1, "ln(2)", 2**97], "sensitivity": BAD_SENSITIVITY},
         bad_answers=[1234.5678, None],
+    ),
+    whole(
+        Gaussian,
+        {"variance": "7/2"},
+        epsilon=1,
+        delta=Gaussian("7/2").delta_at(1).upper,
+        tight=False,  # rounding makes it a little more private
+        bad_parameters={"variance": [0, -1, "ln(2)", 2**101, "1e-40"], "sensitivity": BAD_SENSITIVITY},
+    ),
+    whole(
+        Gaussian,
+        {"variance": 40, "sensitivity": 3},
+        reach=80,
+        epsilon=Fraction(1, 2),
+        delta=Gaussian(40, 3).delta_at("1/2").upper,
+        tight=False,
     ),
 ]
 

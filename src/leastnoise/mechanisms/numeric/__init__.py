@@ -1,6 +1,7 @@
 """One number, or a vector of them, with the least noise that its kind allows."""
 
 from leastnoise.mechanisms.numeric.discrete_gaussian import DiscreteGaussian
+from leastnoise.mechanisms.numeric.gaussian import Gaussian
 from leastnoise.mechanisms.numeric.geometric import Geometric
 from leastnoise.mechanisms.numeric.inference import Guess, Interval, best_guess, confidence_interval
 from leastnoise.mechanisms.numeric.lattice_laplace import LatticeLaplace
@@ -13,6 +14,7 @@ from leastnoise.mechanisms.numeric.vector_laplace import VectorLaplace
 __all__ = [
     "CountProblem",
     "DiscreteGaussian",
+    "Gaussian",
     "Geometric",
     "Guess",
     "Interval",
