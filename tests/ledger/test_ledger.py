@@ -10,6 +10,7 @@ from fractions import Fraction
 import pytest
 
 from leastnoise.accounting import (
+    INTERRUPTIONS,
     Approximate,
     Concentrated,
     Ledger,
@@ -22,6 +23,7 @@ from leastnoise.accounting import (
 from leastnoise.errors import (
     BadParameter,
     BudgetExceeded,
+    DatasetSuspended,
     LedgerMissing,
     LedgerUnavailable,
     RequestConflict,
@@ -194,12 +196,28 @@ def test_steps_may_be_repeated_but_not_skipped(ledger):
     assert spent(ledger, dataset="census") == Fraction(1, 4)
 
 
-def test_a_failing_query_stays_charged(ledger):
-    with pytest.raises(ZeroDivisionError):
-        ledger.release(ask("q1"), lambda: 1 // 0)
+@pytest.mark.parametrize(("draw", "error"), [(lambda: 1 // 0, ZeroDivisionError), (lambda: float("nan"), BadParameter)])
+def test_a_failing_query_stays_charged_and_fails_once_only(ledger, draw, error):
+    """Else one debit would buy any number of failures, each of which may tell a bit about the data."""
+    with pytest.raises(error):
+        ledger.release(ask("q1"), draw)
     assert spent(ledger, dataset="census") == Fraction(1, 4)
-    assert ledger.release(ask("q1"), lambda: 3) == 3
+    with pytest.raises(RequestConflict, match="failed before"):
+        ledger.release(ask("q1"), lambda: pytest.fail("drawn again"))
+    with pytest.raises(DatasetSuspended):
+        ledger.release(ask("q2"), lambda: pytest.fail("drawn while suspended"))
     assert spent(ledger, dataset="census") == Fraction(1, 4)
+
+
+def test_an_interrupted_query_is_counted(ledger):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    for _ in range(INTERRUPTIONS):
+        with pytest.raises(KeyboardInterrupt):
+            ledger.release(ask("q1"), interrupted)
+    with pytest.raises(DatasetSuspended):
+        ledger.release(ask("q1"), lambda: pytest.fail("drawn while suspended"))
 
 
 def test_a_budget_begins_anew_after_its_period(ledger, clock):
@@ -380,6 +398,77 @@ def test_an_answer_is_plain_json(ledger, answer):
     with pytest.raises(BadParameter, match="answer"):
         ledger.record(ask("q1"), answer)
     assert ledger.record(ask("q1"), [1, 2.5, None, {"a": "é"}]) == [1, 2.5, None, {"a": "é"}]
+
+
+@pytest.mark.parametrize("answer", [(1, (2,)), {1: "a", 2: {None: (True,)}}, {"a": 1e-300, "b": -0.0}, "\ud800"])
+def test_the_first_answer_is_the_one_that_is_read_again(ledger, answer):
+    first = ledger.release(ask("q1"), lambda: answer)
+    assert repr(ledger.release(ask("q1"), lambda: pytest.fail("drawn again"))) == repr(first)
+
+
+@pytest.mark.parametrize("parameters", [{1: 2}, {"a": {1: 2}}, {"a": [({None: 2},)]}, [1], None])
+def test_parameters_that_json_would_confuse_are_refused(parameters):
+    with pytest.raises(BadParameter, match="text keys"):
+        Request("q", Pure(1), dataset="census", analyst="ada", parameters=parameters)
+
+
+def test_endless_parameters_are_refused():
+    endless = []
+    endless.append(endless)
+    with pytest.raises(BadParameter, match="text keys"):
+        Request("q", Pure(1), dataset="census", analyst="ada", parameters={"a": endless})
+
+
+@pytest.mark.parametrize("seconds", [float("inf"), float("nan"), 1e18, "noon", None])
+def test_a_clock_that_tells_no_time_costs_nothing(ledger, place, seconds):
+    with Ledger.open(place(), clock=lambda: seconds) as other, pytest.raises(LedgerUnavailable, match="clock"):
+        other.debit(ask("q1"))
+    assert spent(ledger, dataset="census") == 0
+
+
+def test_the_longest_period_has_a_date(ledger):
+    ledger.grant(Privacy(1), dataset="census", refresh=10**10)
+    assert "UTC" in ledger._repr_html_()
+    with pytest.raises(BadParameter, match="refresh"):
+        ledger.grant(Privacy(1), dataset="census", refresh=10**10 + 1)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, ["x"], {"a": 1}, b"census", 1.5, object()])
+def test_arguments_of_a_wrong_type_are_refused_and_cost_nothing(ledger, wrong):
+    calls = [
+        lambda: ledger.debit(wrong),
+        lambda: ledger.cancel(wrong),
+        lambda: ledger.cancel(wrong, interrupted=True),
+        lambda: ledger.fail(wrong, floor=1),
+        lambda: ledger.record(wrong, 1),
+        lambda: ledger.left(wrong, "ada"),
+        lambda: ledger.left("census", wrong),
+        lambda: ledger.left("census", "ada", wrong),
+        lambda: ledger.budget_of(wrong),
+        lambda: ledger.privacy_unit(wrong),
+        lambda: ledger.clear("census", wrong),
+        lambda: ledger.check_opening("census", wrong),
+        lambda: ledger.grant(wrong, dataset="census"),
+        lambda: Ledger.open(wrong),
+        lambda: Ledger.create(wrong),
+    ]
+    if wrong is not None:
+        calls += [
+            lambda: ledger.verify(wrong),
+            lambda: ledger.reserve(ask("q1"), wrong),
+            lambda: ledger.left("census", "ada", opening=wrong),
+        ]
+    for call in calls:
+        with pytest.raises(BadParameter):
+            call()
+    assert len(list(ledger.entries())) == 2
+
+
+@pytest.mark.parametrize("path", ["a\0b", "x" * 5000])
+def test_a_path_that_is_none_is_refused(path):
+    for call in (Ledger.open, Ledger.create):
+        with pytest.raises((BadParameter, LedgerUnavailable)):
+            call(path)
 
 
 @pytest.mark.parametrize("name", ["", " census", "a\nb", "x" * 201, None, 7, "\x00"])

@@ -259,6 +259,60 @@ def test_what_is_edited_while_a_ledger_is_in_use_is_noticed_before_it_answers(fo
             ledger.release(ask("asked", column="age"), lambda: "drawn again")
 
 
+def test_an_edited_entry_is_not_exported(folder):
+    path = new_ledger(folder)
+    with Ledger.open(path) as ledger:
+        assert len(list(ledger.entries())) > 5
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("DROP TRIGGER entries_stay")
+            connection.execute("UPDATE entries SET body = replace(body, ':42', ':43')")
+        with pytest.raises(LedgerDamaged):
+            list(ledger.entries())
+
+
+FOREIGN = [
+    ["CREATE TRIGGER x BEFORE INSERT ON entries BEGIN SELECT RAISE(IGNORE); END"],
+    ["CREATE TRIGGER x AFTER INSERT ON entries BEGIN DELETE FROM entries WHERE seq = new.seq; END"],
+    ["CREATE TRIGGER x AFTER INSERT ON entries BEGIN UPDATE entries SET body = '{}' WHERE seq = new.seq; END"],
+    [
+        "ALTER TABLE entries RENAME TO kept",
+        "CREATE VIEW entries AS SELECT * FROM kept",
+        "CREATE TRIGGER x INSTEAD OF INSERT ON entries BEGIN SELECT 1; END",
+    ],
+]
+
+
+@pytest.mark.parametrize("statements", FOREIGN)
+def test_a_debit_that_the_database_does_not_keep_is_not_reported_as_done(folder, statements):
+    """Foreign triggers and views may drop or change what is written; it is read again before it counts."""
+    path = new_ledger(folder)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DROP TRIGGER entries_stay")
+        connection.execute("DROP TRIGGER entries_last")
+        for statement in statements:
+            connection.execute(statement)
+    for _ in range(2):
+        with Ledger.open(path) as ledger, pytest.raises(LedgerDamaged):
+            ledger.debit(ask("next"))
+
+
+def test_a_debit_that_postgres_does_not_keep_is_not_reported_as_done(postgres_address):
+    import psycopg
+
+    store = PostgresStore(postgres_address, "swallowed")
+    with Ledger.create(store) as ledger, psycopg.connect(postgres_address, autocommit=True) as editor:
+        ledger.grant(Privacy(1), dataset="census")
+        editor.execute(
+            "CREATE RULE swallow AS ON INSERT TO leastnoise_entries WHERE new.ledger = 'swallowed' DO INSTEAD NOTHING"
+        )
+        try:
+            with pytest.raises(LedgerDamaged):
+                ledger.debit(ask("next"))
+        finally:
+            editor.execute("DROP RULE swallow ON leastnoise_entries")
+        assert ledger.debit(ask("next")).fresh
+
+
 def test_a_witness_that_is_ahead_is_noticed_by_a_running_process(folder):
     """Entries that another process wrote and this one can't see: its next decision would be on an old balance."""
     path = new_ledger(folder)

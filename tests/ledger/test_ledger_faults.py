@@ -263,7 +263,7 @@ def test_a_lowered_price_is_found_though_every_hash_fits(path):
 def test_a_second_answer_is_found_though_every_hash_fits(path):
     with Ledger.open(path) as ledger:
         witness = ledger.witness()
-    entry = {"analyst": "ada", "answer": 99, "kind": "answer", "request": "q3", "seq": 43, "time": 2**40}
+    entry = {"analyst": "ada", "answer": 99, "kind": "answer", "request": "q3", "seq": 43, "time": 2**36}
     body = json.dumps(entry, sort_keys=True, separators=(",", ":"))
     edit(path, ("INSERT INTO entries VALUES (?, ?, ?)", 43, body, link(witness.hash, body)))
     with pytest.raises(LedgerDamaged, match=r"entry 43: .*'answer' can't follow 'answered'"):

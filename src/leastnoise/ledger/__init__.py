@@ -9,10 +9,11 @@ from leastnoise.ledger.report import BudgetHistory, HistoryPoint, budget_histori
 from leastnoise.ledger.request_steps import Receipt
 from leastnoise.ledger.sqlite import SqliteStore
 from leastnoise.ledger.store import Store, Transaction
-from leastnoise.ledger.suspension import INTERRUPTIONS, Suspension
+from leastnoise.ledger.suspension import FLOOR, INTERRUPTIONS, Suspension
 from leastnoise.ledger.witness import Witness, read_witness, write_witness
 
 __all__ = [
+    "FLOOR",
     "INTERRUPTIONS",
     "Balance",
     "BudgetHistory",

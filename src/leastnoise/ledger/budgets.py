@@ -23,9 +23,12 @@ __all__ = [
     "balances_at",
     "left_at",
     "read_grant",
+    "read_opening",
     "read_unit_purpose",
     "write_grant",
 ]
+
+_LONGEST_PERIOD = 10**10  # seconds: three hundred years
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def write_grant(
         "epsilon": str(budget.epsilon),
         "delta": str(budget.delta),
         "event_delta": str(Limits(budget, event_delta).event_delta),
-        "refresh": None if refresh is None else read_integer(refresh, "refresh", at_least=1),
+        "refresh": None if refresh is None else read_integer(refresh, "refresh", at_least=1, at_most=_LONGEST_PERIOD),
     }
 
 
@@ -132,6 +135,13 @@ class Opening:
         if not isinstance(self.budget, Privacy | None):
             raise BadParameter("budget must be a Privacy", given=type(self.budget).__name__, fix="pass Privacy(1)")
         PrivacyUnit(self.unit)
+
+
+def read_opening(value: object) -> Opening:
+    """Refuse what is no opening."""
+    if not isinstance(value, Opening):
+        raise BadParameter("this is no `Opening`", given=type(value).__name__, fix="pass Opening(Privacy(1), 'person')")
+    return value
 
 
 def read_unit_purpose(purpose: str) -> PrivacyUnit:

@@ -6,28 +6,38 @@ the same id returns the recorded answer.
 
 from __future__ import annotations
 
+import json
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from leastnoise.composition.account import Left
 from leastnoise.composition.cost import cost_of
-from leastnoise.errors import LedgerUnavailable, RequestConflict
+from leastnoise.errors import BadParameter, LedgerUnavailable, RequestConflict
 from leastnoise.exact.parameters import NumberLike, read_exact
 from leastnoise.exact.sources import system_source
-from leastnoise.ledger.budgets import Balance, Opening, PrivacyUnit, Scope, balances_at, left_at, write_grant
+from leastnoise.ledger.budgets import (
+    Balance,
+    Opening,
+    PrivacyUnit,
+    Scope,
+    balances_at,
+    left_at,
+    read_opening,
+    write_grant,
+)
 from leastnoise.ledger.chain import Row
 from leastnoise.ledger.ledger_state import VERSION, LedgerState, Verification, verify_entries
-from leastnoise.ledger.record import Entry, Json, Request, canonical, read_name
+from leastnoise.ledger.record import Json, Request, canonical, read_name
 from leastnoise.ledger.report import html_ledger
 from leastnoise.ledger.request_steps import Receipt, advance, answer_entries, require_agreement
 from leastnoise.ledger.session import LedgerSession, WriteContext
 from leastnoise.ledger.sqlite import SqliteStore
 from leastnoise.ledger.store import Store
-from leastnoise.ledger.suspension import Suspension
+from leastnoise.ledger.suspension import FLOOR, Suspension
 from leastnoise.ledger.witness import Witness, begin_witness, read_witness, write_witness
 from leastnoise.model.events import Pure
 from leastnoise.model.privacy import Privacy
@@ -35,6 +45,7 @@ from leastnoise.model.privacy import Privacy
 __all__ = ["Ledger"]
 
 Place = str | Path | Store
+_LONGEST_NAME = 230  # bytes: file systems allow 255, and a new file first has a longer name
 
 
 class Ledger:
@@ -146,8 +157,9 @@ class Ledger:
 
         Args:
             request: The question and its price.
-            draw: Computes the private answer, as plain JSON. It runs only after the debit is safely stored. If it fails
-                the debit stays, because failing may itself say something about the data.
+            draw: Computes the private answer, as plain JSON. It runs only after the debit is safely stored. Failing may
+                itself say something about the data: it is charged at least `FLOOR` and suspends the dataset for the
+                analyst until `clear`. An interruption is counted.
 
         Raises:
             BudgetExceeded: Nothing was spent, and `draw` did not run.
@@ -157,7 +169,18 @@ class Ledger:
         receipt = self.debit(request)
         if receipt.state == "failed":
             raise RequestConflict("this request failed before", given=request.id, fix="ask under a new id")
-        return receipt.answer if receipt.state == "answered" else self.record(request, draw())
+        if receipt.state == "answered":
+            return receipt.answer
+        try:
+            drawn = draw()
+            canonical(drawn, "answer")  # whether it can be recorded may depend on the data, too
+        except Exception:
+            self.fail(request, FLOOR)
+            raise
+        except BaseException:
+            self.cancel(request, interrupted=True)
+            raise
+        return self.record(request, drawn)
 
     def debit(self, request: Request) -> Receipt:
         """Charge a request for good, or find that it was charged before."""
@@ -190,10 +213,8 @@ class Ledger:
             interrupted: The data may have been looked at. The interruption is counted, in whatever state the request
                 is, and `INTERRUPTIONS` of them since the last `clear` suspend the dataset for the analyst.
         """
-        if not interrupted:
-            return self._session.write(lambda context: advance(context, request, "cancel"))
-        more: Entry = {"dataset": request.dataset, "interrupted": True}
-        return self._session.write(lambda context: advance(context, request, "interrupt", [more]))
+        step = "interrupt" if interrupted else "cancel"
+        return self._session.write(lambda context: advance(context, request, step))
 
     def fail(self, request: Request, floor: NumberLike) -> Receipt:
         """End a request whose reading or drawing failed, and suspend the dataset for its analyst until `clear`.
@@ -230,17 +251,21 @@ class Ledger:
             answer: The value that the mechanism released, as plain JSON of any length. It is what the analyst sees
                 anyway; nothing else about the data belongs here.
         """
-        entries = answer_entries(answer, canonical(answer, "answer"))
-        return self._session.write(lambda context: advance(context, request, "answer", entries, answer)).answer
+        text = canonical(answer, "answer")
+        kept = json.loads(text)  # as it will be read again: JSON turns tuples into lists
+        entries = answer_entries(kept, text)
+        return self._session.write(lambda context: advance(context, request, "answer", entries, kept)).answer
 
     def budget_of(self, dataset: str) -> Privacy | None:
         """The budget that was granted to a dataset as a whole; None where none was."""
+        scope = Scope(read_name(dataset, "dataset"))
         with self._session.read() as (state, _):
-            found = state.budgets.get(Scope(dataset))
+            found = state.budgets.get(scope)
             return None if found is None else found.account.limits.budget
 
     def privacy_unit(self, dataset: str) -> PrivacyUnit | None:
         """Whom the budget of a dataset protects; None where no request has fixed it yet."""
+        read_name(dataset, "dataset")
         with self._session.read() as (state, _):
             return state.units.get(dataset)
 
@@ -263,7 +288,9 @@ class Ledger:
             purpose: What for.
             opening: What the first request would fix, where the dataset has no budget yet.
         """
-        first = None if opening is None else opening.budget
+        for name, what in ((dataset, "dataset"), (analyst, "analyst"), (purpose, "purpose")):
+            read_name(name, what)
+        first = None if opening is None else read_opening(opening).budget
         with self._session.read() as (state, _):
             return left_at(state.matching(dataset, analyst, purpose, first), self._session.now(state))
 
@@ -274,7 +301,7 @@ class Ledger:
             BudgetChanged: The dataset has another budget or privacy unit.
         """
         with self._session.read() as (state, _):
-            require_agreement(state, dataset, opening)
+            require_agreement(state, read_name(dataset, "dataset"), opening)
 
     def verify(self, witness: Witness | None = None) -> Verification:
         """Re-check everything from the first entry on, trusting nothing that this process knows.
@@ -285,6 +312,8 @@ class Ledger:
         Raises:
             LedgerDamaged: Something does not hold; the place is in the text.
         """
+        if not isinstance(witness, Witness | None):
+            raise BadParameter("this is no witness", given=type(witness).__name__, fix="pass what read_witness gives")
         path = self._session.witness_path
         beside = None if path is None else read_witness(path)  # before the entries, which only grow
         with self._session.read() as (_, transaction):
@@ -297,15 +326,21 @@ class Ledger:
             return Witness(state.ledger, state.head.length, state.head.hash)
 
     def entries(self) -> Iterator[Row]:
-        """Every entry as it is stored."""
+        """Every entry as it is stored, proven by the chain.
+
+        Raises:
+            LedgerDamaged: An entry is not what it was.
+        """
         first = 1
         while True:
-            with self._session.read() as (_, transaction):
-                rows = list(islice(transaction.entries(first), 1000))
-            yield from rows
+            with self._session.read() as (state, transaction):
+                last = min(first + 999, state.head.length)
+                rows = list(transaction.entries(first, last))
+                state.chain.prove(rows, first, last)
             if not rows:
                 return
-            first = rows[-1].seq + 1
+            yield from rows
+            first = last + 1
 
     def close(self) -> None:
         """Let go of the file or connection; the ledger itself needs no closing."""
@@ -349,11 +384,24 @@ def _closing_if_refused(store: Store) -> Iterator[None]:
 
 
 def _store_at(place: Place, witness: str | Path | None) -> tuple[Store, Path | None]:
-    path = None if witness is None else Path(witness)
-    if not isinstance(place, str | Path):
+    path = None if witness is None else _read_path(witness)
+    if isinstance(place, Store):
         return place, path
+    if not isinstance(place, str | Path):
+        raise BadParameter("a ledger is in a file or a `Store`", given=type(place).__name__, fix="pass its path")
     if str(place).startswith(("postgresql://", "postgres://")):
         from leastnoise.ledger.postgres import PostgresStore
 
         return PostgresStore(str(place)), path
-    return SqliteStore(Path(place)), path or Path(f"{place}.witness")
+    return SqliteStore(_read_path(place)), path or _read_path(f"{place}.witness")
+
+
+def _read_path(path: str | Path) -> Path:
+    read = Path(path)
+    if "\0" in str(path) or len(os.fsencode(read.name)) > _LONGEST_NAME:
+        raise BadParameter(
+            f"the name of a file has no null character and at most {_LONGEST_NAME} bytes",
+            given=str(path)[:100],
+            fix="choose another one",
+        )
+    return read

@@ -40,9 +40,10 @@ from leastnoise.ledger.witness import Witness
 from leastnoise.model.events import event_from_dict
 from leastnoise.model.privacy import Privacy
 
-__all__ = ["VERSION", "LedgerState", "Verification", "verify_entries"]
+__all__ = ["LAST_TIME", "VERSION", "LedgerState", "Verification", "verify_entries"]
 
 VERSION = 2
+LAST_TIME = 1 << 37  # the year 6325, so that every time and the renewal after it are dates
 _FIRST_VERSION = {"grant", "reserve", "commit", "cancel", "debit", "answer", "version"}  # what format 1 may hold
 _FAILED_ONCE = {"failed": True}  # what format 1 recorded as the answer of a request that failed
 
@@ -125,8 +126,8 @@ class LedgerState:
     def apply(self, entry: Entry) -> None:
         """Change the state as the entry says, or refuse it and change nothing."""
         kind, time = entry["kind"], entry["time"]
-        if type(time) is not int or time < self.time:
-            raise RequestConflict("the ledger's time goes back", fix="restore the ledger")
+        if type(time) is not int or not self.time <= time < LAST_TIME:
+            raise RequestConflict("the ledger's time goes back, or is no time", fix="restore the ledger")
         if (kind == "open") == (self.version > 0):
             raise RequestConflict("a ledger is opened once, by its first entry", fix="restore the ledger")
         if self.version == 1 and kind not in _FIRST_VERSION:

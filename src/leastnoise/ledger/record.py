@@ -39,6 +39,7 @@ Entry: TypeAlias = dict[str, Any]
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 _LONGEST_NAME = 200
+_DEEPEST = 100  # levels of lists and dicts in parameters
 UNIT_PURPOSE = "privacy unit: "  # how format 1 began the purpose of a grant that kept a privacy unit
 
 
@@ -94,9 +95,11 @@ class Request:
         if not isinstance(self.event, Event):
             raise UnknownEvent("a request costs an event", given=self.event, fix='pass for example Pure("1/10")')
         cost_of(self.event)
-        if not isinstance(self.parameters, Mapping):
+        if not isinstance(self.parameters, Mapping) or not _has_text_keys(self.parameters):
             raise BadParameter(
-                "parameters must be a dict", given=self.parameters, fix='pass for example {"query": "q"}'
+                "parameters must be a dict with text keys, and so must every dict in it",
+                given=type(self.parameters).__name__,
+                fix='pass for example {"query": "q"}',
             )
 
     @cached_property
@@ -116,6 +119,15 @@ class Request:
             [self.dataset, self.analyst, self.purpose, self.event.to_dict(), dict(self.parameters)], "parameters"
         )
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _has_text_keys(value: object, depth: int = 0) -> bool:
+    """Whether JSON keeps the value apart from others: it writes the keys 1 and "1" alike."""
+    if depth > _DEEPEST:
+        return False
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _has_text_keys(each, depth + 1) for key, each in value.items())
+    return not isinstance(value, list | tuple) or all(_has_text_keys(each, depth + 1) for each in value)
 
 
 def request_key(analyst: object, request: object) -> str:

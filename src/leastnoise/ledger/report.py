@@ -80,10 +80,13 @@ def _still_fits(balance: Balance) -> str:
 def _renews(balance: Balance) -> str:
     if balance.refresh is None or balance.renewed is None:
         return "never"
-    return datetime.fromtimestamp(balance.renewed + balance.refresh, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return datetime.fromtimestamp(min(balance.renewed + balance.refresh, _LAST_DATE), UTC).strftime(
+        "%Y-%m-%d %H:%M UTC"
+    )
 
 
 _MOST_POINTS = 1000
+_LAST_DATE = 253402300799  # the end of the year 9999
 
 
 class HistoryPoint(NamedTuple):

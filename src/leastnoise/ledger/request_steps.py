@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leastnoise.errors import BadParameter, BudgetChanged, RequestConflict
-from leastnoise.ledger.budgets import Opening, PrivacyUnit, Scope, write_grant
+from leastnoise.ledger.budgets import Opening, PrivacyUnit, Scope, read_opening, write_grant
 from leastnoise.ledger.ledger_state import LedgerState
 from leastnoise.ledger.record import Entry, Json, Request, write_cost
 from leastnoise.ledger.request_states import TRANSITIONS, RequestState
@@ -120,7 +120,7 @@ def advance(
     if kind is None:
         return Receipt(str(state))
     for fields in more:
-        context.append(kind, _fields(kind, request) | fields)
+        context.append(kind, _fields(kind, step, request) | fields)
     reached = TRANSITIONS[state, "interrupt" if step == "interrupt" else kind]
     if known is not None and state == "answered":
         answer = _recorded(context, known)
@@ -146,8 +146,10 @@ def _recorded(context: WriteContext, known: RequestState) -> Json:
     return whole
 
 
-def _fields(kind: str, request: Request) -> Entry:
+def _fields(kind: str, step: str, request: Request) -> Entry:
     fields: Entry = {"analyst": request.analyst, "request": request.id}
+    if step == "interrupt":
+        fields |= {"dataset": request.dataset, "interrupted": True}
     if kind in ("debit", "reserve", "fail"):
         fields |= {
             "dataset": request.dataset,
@@ -170,6 +172,7 @@ def require_agreement(state: LedgerState, dataset: str, opening: Opening) -> Non
     Raises:
         BudgetChanged: It has.
     """
+    read_opening(opening)
     granted, unit = state.budgets.get(Scope(dataset)), state.units.get(dataset)
     if granted is not None and opening.budget is not None and granted.account.limits.budget != opening.budget:
         raise BudgetChanged(

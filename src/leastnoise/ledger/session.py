@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from leastnoise.errors import LeastNoiseError, LedgerDamaged, LedgerUnavailable
-from leastnoise.ledger.chain import START, Head, damaged
-from leastnoise.ledger.ledger_state import VERSION, LedgerState
+from leastnoise.ledger.chain import START, Head, Row, damaged
+from leastnoise.ledger.ledger_state import LAST_TIME, VERSION, LedgerState
 from leastnoise.ledger.record import Entry
 from leastnoise.ledger.store import Store, Transaction
 from leastnoise.ledger.witness import Witness, WitnessFile
@@ -31,6 +31,7 @@ class WriteContext:
 
     def __init__(self, transaction: Transaction, state: LedgerState, time: int) -> None:
         self._transaction, self.state, self._time = transaction, state, time
+        self._appended: list[Row] = []
 
     @property
     def time(self) -> int:
@@ -39,7 +40,20 @@ class WriteContext:
 
     def append(self, kind: str, fields: Entry) -> None:
         """Accept an entry by the rules of the state, and store it."""
-        self._transaction.append(self.state.append(kind, self._time, fields))
+        row = self.state.append(kind, self._time, fields)
+        self._transaction.append(row)
+        self._appended.append(row)
+
+    def confirm(self) -> None:
+        """Read again what was appended: a foreign trigger or view may have dropped or changed it.
+
+        Raises:
+            LedgerDamaged: The store does not hold it.
+        """
+        if self._appended:
+            first, last = self._appended[0].seq, self._appended[-1].seq
+            if list(self._transaction.entries(first, last)) != self._appended:
+                raise damaged(first, "the database did not keep it as it was written; look for foreign triggers")
 
     def entries(self, first: int, last: int) -> list[Entry]:
         """Entries read again and proven by the chain.
@@ -109,7 +123,7 @@ class LedgerSession:
 
     def now(self, state: LedgerState) -> int:
         """Seconds since 1970, never less than what the ledger has seen."""
-        return max(int(self._clock()), state.time)
+        return max(self._read_clock(), state.time)
 
     def write(self, operation: Callable[[WriteContext], Result]) -> Result:
         """Run an operation; when this returns, what it appended is on the disk.
@@ -153,7 +167,7 @@ class LedgerSession:
                 with self.store.transaction(write=True) as transaction:
                     self._catch_up(transaction)
                     known = self._confirmed_witness()
-                    context = WriteContext(transaction, self._state, int(self._clock()))
+                    context = WriteContext(transaction, self._state, self._read_clock())
                     if self._state.version != VERSION:  # older programs refuse the ledger from here on
                         context.append("version", {"version": VERSION})
                     for ticket in batch:
@@ -166,12 +180,22 @@ class LedgerSession:
                             if self._state.head != before:
                                 raise
                             ticket.error = error  # refused, and nothing of it was appended
+                    context.confirm()
             except BaseException:
                 self._stale = True  # it may or may not be on the disk: everything is read again
                 raise
             self._seen = self._state.head
             if self._witness_file is not None and known != self._seen.length:
                 self._witness_file.advance(Witness(self._state.ledger, self._seen.length, self._seen.hash))
+
+    def _read_clock(self) -> int:
+        try:
+            time = int(self._clock())
+        except (TypeError, ValueError, OverflowError):
+            time = LAST_TIME
+        if time >= LAST_TIME:
+            raise LedgerUnavailable("the clock does not tell seconds since 1970", fix="set the clock of this machine")
+        return time
 
     def _catch_up(self, transaction: Transaction) -> None:
         """Take over what other processes have appended; whatever was seen before must still be there."""

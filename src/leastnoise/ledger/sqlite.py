@@ -78,7 +78,8 @@ class SqliteStore:
 
     def exists(self) -> bool:
         """See `Store.exists`."""
-        return self._path.is_file()
+        with self._translated():
+            return self._path.is_file()
 
     def create(self, first: Row) -> None:
         """See `Store.create`: the file, readable for its owner only."""

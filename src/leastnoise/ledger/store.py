@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from leastnoise.errors import LedgerUnavailable
 from leastnoise.exact.sources import system_source
@@ -70,6 +70,7 @@ class Transaction(Protocol):
         ...
 
 
+@runtime_checkable
 class Store(Protocol):
     """An append-only list of entries that processes share.
 

@@ -17,9 +17,10 @@ from leastnoise.errors import DatasetSuspended
 from leastnoise.exact.numbers import Exact
 from leastnoise.model.events import Pure
 
-__all__ = ["INTERRUPTIONS", "Suspension", "Suspensions", "charge_at_most", "raised", "rest_of"]
+__all__ = ["FLOOR", "INTERRUPTIONS", "Suspension", "Suspensions", "charge_at_most", "raised", "rest_of"]
 
 INTERRUPTIONS = 3  # so many since the last clearing suspend a dataset for an analyst
+FLOOR = Fraction(1, 10)  # the least ε that a failure is charged, or what is left
 _ZERO = Fraction(0)
 
 

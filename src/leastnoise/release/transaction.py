@@ -26,20 +26,18 @@ recorded answer; the data is not touched.
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from functools import partial
 from typing import Any, TypeVar
 
 from leastnoise.composition import Left
 from leastnoise.errors import BadParameter, EngineFailure, LeastNoiseError, LedgerUnavailable
-from leastnoise.ledger import Ledger, Opening, Request
+from leastnoise.ledger import FLOOR, Ledger, Opening, Request
 from leastnoise.ledger.record import Json
 
 __all__ = ["FLOOR", "left_after", "release_once"]
 
 Truth = TypeVar("Truth")
 
-FLOOR = Fraction(1, 10)  # the least ε that a failure is charged, or what is left
 _FAILED_IN_FORMAT_1: Json = {"failed": True}  # what version 0.1 recorded instead of an answer
 
 
