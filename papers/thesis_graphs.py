@@ -10,7 +10,7 @@ from itertools import combinations, permutations
 from leastnoise.checker import check
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.programs import Optimum, minimise
-from leastnoise.mechanisms.combinatorial.bounds import min_cut_bound, vertex_cover_bound
+from leastnoise.mechanisms.lower_bounds import min_cut_bound, vertex_cover_bound
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import DatasetGraph, from_edges
 from papers.claims import Claim, all_of

@@ -15,7 +15,7 @@ import pytest
 
 from leastnoise import exact
 from leastnoise.errors import PrecisionExhausted
-from leastnoise.exact import SeededSource, SystemSource, floats, gaussian_sums, ln, sources
+from leastnoise.exact import SeededSource, SystemSource, floats, gaussian_sums, laplace_sums, ln, sources
 from leastnoise.exact.enclosures import Enclosure, exp_enclosure, ln_enclosure
 from leastnoise.exact.samplers import (
     bernoulli,
@@ -27,9 +27,8 @@ from leastnoise.exact.samplers import (
     permute_and_flip,
     pixelated_laplace,
 )
-from leastnoise.mechanisms.choice import approximate_exponential, best_price, regret
-from leastnoise.mechanisms.numeric import gaussian_profile, l1_error, truncated_geometric
-from leastnoise.mechanisms.vector import geometric_sums
+from leastnoise.mechanisms.choice import best_price, exponential, selection
+from leastnoise.mechanisms.numeric import discrete_gaussian, truncated_geometric
 
 BITS = 200
 
@@ -234,11 +233,11 @@ def widened(function, share=Fraction(1, 20)):
 
 def check_gaussian_delta(monkeypatch):
     cases = [(Fraction(1), Fraction(4), 1), (Fraction(1, 2), Fraction(30), 3), (ln(3), Fraction(2), 1)]
-    true = [gaussian_profile.gaussian_delta(*case, BITS) for case in cases]
-    monkeypatch.setattr(gaussian_profile, "discrete_gaussian_tail", widened(gaussian_profile.discrete_gaussian_tail))
-    monkeypatch.setattr(gaussian_profile, "exp_enclosure", widened(gaussian_profile.exp_enclosure))
+    true = [discrete_gaussian.gaussian_delta(*case, BITS) for case in cases]
+    monkeypatch.setattr(discrete_gaussian, "discrete_gaussian_tail", widened(discrete_gaussian.discrete_gaussian_tail))
+    monkeypatch.setattr(discrete_gaussian, "exp_enclosure", widened(discrete_gaussian.exp_enclosure))
     for case, delta in zip(cases, true, strict=True):
-        found = gaussian_profile.gaussian_delta(*case)
+        found = discrete_gaussian.gaussian_delta(*case)
         assert found.lower <= delta.lower
         assert delta.upper <= found.upper
         assert found.lower < found.upper
@@ -246,11 +245,11 @@ def check_gaussian_delta(monkeypatch):
 
 def check_sums_of_geometric_numbers(monkeypatch):
     for exponent in (50, 2):  # with exponent 2 most of the enclosure is what is cut off
-        monkeypatch.setattr(geometric_sums, "_TAIL_EXPONENT", exponent)
+        monkeypatch.setattr(laplace_sums, "_TAIL_EXPONENT", exponent)
         for rate in (Fraction(1), Fraction(1, 7), ln(3)):
-            geometric_sums._mean.cache_clear()
+            laplace_sums._mean.cache_clear()
             alpha = exp_enclosure(-rate, BITS)
-            found = geometric_sums.mean_absolute_sum(0, (1, -1), rate)
+            found = laplace_sums.mean_absolute_sum(0, (1, -1), rate)
             low, high = (2 * a / (1 - a * a) for a in (alpha.lower, alpha.upper))
             assert found.lower <= low
             assert high <= found.upper
@@ -262,9 +261,9 @@ def check_l1_quantiles():
         for rate in (Fraction(1, 2), Fraction(4, 5)):
             alpha = Fraction(int(exp_enclosure(-rate).upper * 2**40) + 1, 2**40)
             at_most = list(accumulate(masses(alpha, dimension, 40)))
-            assert at_most[l1_error._summed(rate, dimension, level)] >= level
+            assert at_most[laplace_sums._summed(rate, dimension, level)] >= level
             for tilt in (Fraction(1, 2), Fraction(3, 4)):
-                t = l1_error._tilted(rate, dimension, level, tilt)
+                t = laplace_sums._tilted(rate, dimension, level, tilt)
                 assert t >= 40 or at_most[t] >= level
                 assert t >= chernoff(rate, dimension, level, tilt)
 
@@ -286,15 +285,15 @@ def masses(alpha, dimension, count):
 
 
 def check_regret_quantiles(monkeypatch):
-    monkeypatch.setattr(regret, "enclose", widened(regret.enclose))
+    monkeypatch.setattr(selection, "enclose", widened(selection.enclose))
     rate, level = Fraction(1, 3), Fraction(19, 20)
-    gap = regret.exponential_quantile(Fraction(9), rate, level)
+    gap = selection.exponential_quantile(Fraction(9), rate, level)
     missed = 9 * exp_enclosure(-rate * gap).upper
     assert missed / (1 + missed) <= 1 - level
-    gap = regret.permute_and_flip_quantile(10, rate, level)
+    gap = selection.permute_and_flip_quantile(10, rate, level)
     chance = exp_enclosure(-rate * gap)
     assert 1 - (1 - (1 - chance.lower) ** 10) / (10 * chance.lower) <= 1 - level
-    worst = regret.permute_and_flip_regret(2, Fraction(1))
+    worst = selection.permute_and_flip_regret(2, Fraction(1))
     assert worst.lower <= exp_enclosure(-1).lower / 2 <= exp_enclosure(-1).upper / 2 <= worst.upper
 
 
@@ -307,7 +306,7 @@ def check_least_error_between_bounds(monkeypatch):
 
 def check_linear_factor():
     for epsilon in (Fraction(1, 10), Fraction(1), Fraction(3)):
-        law = approximate_exponential.ApproximateExponential(epsilon, 2, largest_score=5, monotone=True)
+        law = exponential.ApproximateExponential(epsilon, 2, largest_score=5, monotone=True)
         assert ln(1 + law.factor) <= epsilon
 
 
@@ -327,7 +326,7 @@ CHECKS = [
 ]  # fmt: skip
 
 
-REMEMBERED = [permute_and_flip._borders, permute_and_flip._coarse_borders, geometric_sums._mean]
+REMEMBERED = [permute_and_flip._borders, permute_and_flip._coarse_borders, laplace_sums._mean]
 
 
 def run(check, monkeypatch):
@@ -369,23 +368,23 @@ TURNED = {
     "borders of permute-and-flip": (check_flip_borders, permute_and_flip, "_DOUBT", -permute_and_flip._DOUBT),
     "cumulative sums without doubt": (check_cumulative_sums, categorical_exp._ExponentialLaw, "_doubt", 0.0),
     "tails of wide Gaussians": (check_gaussian_tails, gaussian_sums, "_REMAINDER", -gaussian_sums._REMAINDER),
-    "sums, roundings": (check_sums_of_geometric_numbers, geometric_sums, "_UNIT", -geometric_sums._UNIT),
+    "sums, roundings": (check_sums_of_geometric_numbers, laplace_sums, "_UNIT", -laplace_sums._UNIT),
     "sums, what is cut off": (
-        check_sums_of_geometric_numbers, geometric_sums, "exp_above", lambda exponent: -exact.exp_above(exponent),
+        check_sums_of_geometric_numbers, laplace_sums, "exp_above", lambda exponent: -exact.exp_above(exponent),
     ),
     "δ(ε), mirrored tails": (
         check_gaussian_delta, sys.modules[__name__], "widened", lambda function: mirrored(WIDENED(function)),
     ),
-    "ℓ1 quantile, e^x": (check_l1_quantiles, l1_error, "exp_above", lambda *a: exact.exp_below(*a) * 19 / 20),
-    "ℓ1 quantile, z": (check_l1_quantiles, l1_error, "exp_below", lambda *a: 2 * exact.exp_above(*a)),
-    "ℓ1 quantile, ln": (check_l1_quantiles, l1_error, "ln_above", lambda *a: exact.ln_below(*a) / 2),
-    "quantiles of regret": (check_regret_quantiles, regret, "enclose", mirrored(widened(regret.enclose))),
+    "ℓ1 quantile, e^x": (check_l1_quantiles, laplace_sums, "exp_above", lambda *a: exact.exp_below(*a) * 19 / 20),
+    "ℓ1 quantile, z": (check_l1_quantiles, laplace_sums, "exp_below", lambda *a: 2 * exact.exp_above(*a)),
+    "ℓ1 quantile, ln": (check_l1_quantiles, laplace_sums, "ln_above", lambda *a: exact.ln_below(*a) / 2),
+    "quantiles of regret": (check_regret_quantiles, selection, "enclose", mirrored(widened(selection.enclose))),
     "least error between bounds": (
         check_least_error_between_bounds, truncated_geometric, "_least_worst_error",
         lambda epsilon, span, real=truncated_geometric._least_worst_error: real(epsilon / 2, span)
         if truncated_geometric.exact_exp(epsilon) is None else real(epsilon, span),
     ),
-    "factor of the linear law": (check_linear_factor, approximate_exponential, "exp_below", exact.exp_above),
+    "factor of the linear law": (check_linear_factor, exponential, "exp_below", exact.exp_above),
     "double above a price": (check_double_above, best_price, "_double_above", float),
 }  # fmt: skip
 

@@ -80,10 +80,14 @@ RAISES = {
     },
     "combinatorial/vertex_cover/penalised_cover.py": {"PenalisedCover.__init__": (2, PARAMETER)},
     "rank/bounded_mean.py": {"BoundedMean.certificate": (1, PARAMETER)},
-    "rank/certificates.py": {"certify": (1, PARAMETER)},
-    "rank/lattice.py": {"read_grid": (7, PARAMETER), "read_interval": (2, PARAMETER)},
+    "rank/lattice.py": {
+        "read_bounds": (1, PARAMETER),
+        "_read_bound": (2, PARAMETER),
+        "read_grid": (7, PARAMETER),
+        "read_interval": (2, PARAMETER),
+    },
+    "rank/quantile.py": {"certify": (1, PARAMETER)},
     "rank/rank_law.py": {"read_level": (1, PARAMETER)},
-    "rank/refusals.py": {"read_bounds": (1, PARAMETER), "_read_bound": (2, PARAMETER)},
     "rank/several_quantiles.py": {
         "SeveralQuantiles.__init__": (1, PARAMETER),
         "SeveralQuantiles.pmf": (1, PARAMETER),

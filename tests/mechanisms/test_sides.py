@@ -18,7 +18,7 @@ from leastnoise.mechanisms.combinatorial.sorted_counts.shift_chain import ShiftC
 from leastnoise.mechanisms.combinatorial.vertex_cover.noisy_order import _block
 from leastnoise.mechanisms.numeric.discrete_gaussian import gaussian_delta
 from leastnoise.mechanisms.rank import SmoothMedian
-from leastnoise.mechanisms.vector.envelope import Envelope
+from leastnoise.mechanisms.vector.ball import Envelope
 from support.statistics import fits
 
 

@@ -1,7 +1,10 @@
 """Exact linear algebra: matrices of rationals that never change and are never rounded.
 
-The arithmetic is FLINT's (`fmpq_mat`): products, reduced row echelon forms and what follows from them. A matrix is
-made from rows of `Fraction`s and gives rows of `Fraction`s back; nobody outside sees FLINT's types.
+The arithmetic is FLINT's (`fmpq_mat`): products, reduced row echelon forms and what follows from them. A matrix is made
+from rows of `Fraction`s and gives rows of `Fraction`s back; nobody outside sees FLINT's types.
+
+The values of a whole linear map form the lattice F·Z^n. Write F = B·G with a basis B of the lattice and whole
+coordinates G; the columns of G generate Z^r, with r the rank of F.
 """
 
 from __future__ import annotations
@@ -13,7 +16,15 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
-__all__ = ["RationalMatrix", "beside", "fraction_of"]
+__all__ = [
+    "IntegerVector",
+    "RationalMatrix",
+    "beside",
+    "coordinates",
+    "distinct_columns",
+    "fraction_of",
+    "lattice_basis",
+]
 
 Rows = tuple[tuple[Fraction, ...], ...]
 
@@ -215,3 +226,58 @@ def _wrap(matrix: fmpq_mat) -> RationalMatrix:
 def fraction_of(entry: fmpq) -> Fraction:
     """FLINT's rational as Python's."""
     return Fraction(int(entry.p), int(entry.q))
+
+
+IntegerVector = tuple[int, ...]
+
+
+def distinct_columns(matrix: Sequence[Sequence[int]]) -> list[IntegerVector]:
+    """The columns, without zeros and without repetitions up to sign.
+
+    >>> distinct_columns([[1, -1, 0, 1], [2, -2, 0, 0]])
+    [(1, 2), (1, 0)]
+    """
+    found: dict[IntegerVector, None] = {}
+    for column in zip(*matrix, strict=True):
+        opposite = tuple(-entry for entry in column)
+        if any(column) and opposite not in found:
+            found[column] = None
+    return list(found)
+
+
+def lattice_basis(columns: Sequence[IntegerVector]) -> list[IntegerVector]:
+    """A basis of the lattice that the columns generate: the columns themselves where they are independent.
+
+    Otherwise by Euclid's algorithm on one coordinate after the other.
+
+    >>> lattice_basis([(1, 0), (1, 1)]), lattice_basis([(1, 0), (1, 2), (0, 2)]), lattice_basis([(2,), (3,)])
+    ([(1, 0), (1, 1)], [(1, 0), (0, 2)], [(1,)])
+    """
+    if RationalMatrix(columns).rank() == len(columns):
+        return list(columns)
+    rest, basis = [list(column) for column in columns], []
+    for place in range(len(columns[0])):
+        live = [column for column in rest if column[place]]
+        while len(live) > 1:
+            pivot = min(live, key=lambda column: abs(column[place]))
+            for column in live:
+                if column is not pivot:
+                    times = column[place] // pivot[place]
+                    column[:] = [entry - times * other for entry, other in zip(column, pivot, strict=True)]
+            live = [column for column in live if column[place]]
+        if live:
+            basis.append(tuple(live[0]))
+            rest = [column for column in rest if column is not live[0]]
+    return basis
+
+
+def coordinates(columns: Sequence[IntegerVector], basis: Sequence[IntegerVector]) -> list[IntegerVector]:
+    """The whole coordinates of each column in a basis of the lattice.
+
+    >>> coordinates([(1, 1), (2, 1)], [(1, 0), (1, 1)])
+    [(0, 1), (1, 1)]
+    """
+    solved = RationalMatrix(list(zip(*basis, strict=True))).solve(RationalMatrix(list(zip(*columns, strict=True))))
+    if solved is None:
+        raise ArithmeticError("a column lies outside the lattice")
+    return [tuple(int(entry) for entry in column) for column in zip(*solved.rows, strict=True)]

@@ -43,10 +43,10 @@ from leastnoise.mechanisms.rank import (
     least_worst_error,
 )
 from leastnoise.mechanisms.vector import (
-    Ball,
     CountingBody,
     CrossPolytope,
     Cube,
+    EuclideanBall,
     KNorm,
     LinearMapProblem,
     Polytope,
@@ -59,7 +59,6 @@ from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 
 __all__ = [
     "ApproximateExponential",
-    "Ball",
     "BestPrice",
     "BoundedMean",
     "Candidate",
@@ -69,6 +68,7 @@ __all__ = [
     "Cube",
     "DiscreteGaussian",
     "ErrorEstimate",
+    "EuclideanBall",
     "Exponential",
     "Gaussian",
     "Geometric",

@@ -7,8 +7,7 @@ import pytest
 
 from leastnoise.designer import bounds
 from leastnoise.errors import BadParameter, UnboundedData
-from leastnoise.mechanisms import Geometric
-from leastnoise.mechanisms.combinatorial import bounds as combinatorial
+from leastnoise.mechanisms import Geometric, lower_bounds
 from support.optimum import least_loss
 
 
@@ -78,7 +77,7 @@ def test_sorting_contains_the_three_cases_of_the_theorem():
 
 
 def test_those_of_the_combinatorial_mechanisms_are_the_same_numbers():
-    assert bounds.min_cut_bound(50, 0.5).lower == combinatorial.min_cut_bound(50, 0.5).lower
-    assert bounds.vertex_cover_bound(0.5, 50).lower == combinatorial.vertex_cover_bound(0.5, 50).lower
-    assert bounds.sorted_counts_bound(50, 0.5, 3).lower == combinatorial.sorted_counts_bound(50, 0.5, 3).lower
+    assert bounds.min_cut_bound(50, 0.5).lower == lower_bounds.min_cut_bound(50, 0.5).lower
+    assert bounds.vertex_cover_bound(0.5, 50).lower == lower_bounds.vertex_cover_bound(0.5, 50).lower
+    assert bounds.sorted_counts_bound(50, 0.5, 3).lower == lower_bounds.sorted_counts_bound(50, 0.5, 3).lower
     assert "T13" in bounds.min_cut_bound(50, 0.5).citation

@@ -11,7 +11,7 @@ from scipy.sparse import lil_array
 
 from leastnoise.errors import BadParameter
 from leastnoise.exact import ln
-from leastnoise.mechanisms.combinatorial.bounds import (
+from leastnoise.mechanisms.lower_bounds import (
     count_bound,
     min_cut_bound,
     sorted_counts_bound,

@@ -8,8 +8,7 @@ import pytest
 from leastnoise.errors import BadParameter
 from leastnoise.exact import SeededSource
 from leastnoise.mechanisms import DiscreteGaussian, Geometric, plan_for
-from leastnoise.mechanisms.histogram.linear_noise import mean_along, reach_of
-from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise
+from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise, mean_along, reach_of
 from leastnoise.model.events import Pure
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.queries.workloads import WorkloadProblem

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from leastnoise.mechanisms.rank.certificates import growing_databases
+from leastnoise.mechanisms.rank.quantile import growing_databases
 from leastnoise.model.graphs import hamming
 
 

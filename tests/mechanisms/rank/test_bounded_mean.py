@@ -8,9 +8,9 @@ import pytest
 from leastnoise.errors import BadParameter
 from leastnoise.exact import SeededSource, discrete_laplace_pmf
 from leastnoise.mechanisms.rank import BoundedMean, PrivateMean
-from leastnoise.mechanisms.rank.lattice import Interval
+from leastnoise.mechanisms.rank.lattice import IntervalLattice
 
-UNIT = Interval(Fraction(0), Fraction(1), 10)
+UNIT = IntervalLattice(Fraction(0), Fraction(1), 10)
 
 
 def test_the_sums_are_exact_and_do_not_depend_on_the_order():
@@ -20,7 +20,7 @@ def test_the_sums_are_exact_and_do_not_depend_on_the_order():
     up, down = mechanism.sums(values)
     assert (up, down) == mechanism.sums(np.sort(values))
     assert up == sum(mechanism.lattice.places(values).tolist())
-    assert up + down == mechanism.lattice.top * 10_000
+    assert up + down == mechanism.lattice.last * 10_000
 
 
 def test_sums_beyond_64_bits_do_not_wrap():

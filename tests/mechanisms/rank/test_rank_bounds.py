@@ -10,8 +10,7 @@ from scipy.optimize import linprog
 
 from leastnoise.exact import ln
 from leastnoise.mechanisms.rank import IntervalQuantile, Quantile, least_worst_error
-from leastnoise.mechanisms.rank.rank_error import changes_quantile, expected_changes, least_expected_changes
-from leastnoise.mechanisms.rank.rank_law import RankRule
+from leastnoise.mechanisms.rank.rank_law import RankRule, changes_quantile, expected_changes, least_expected_changes
 from mechanisms.rank.databases import excess, exchanging, growing
 
 

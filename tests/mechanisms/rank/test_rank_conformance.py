@@ -14,7 +14,7 @@ from leastnoise.mechanisms.rank import (
     SeveralQuantiles,
     SmoothMedian,
 )
-from leastnoise.mechanisms.rank.lattice import Interval
+from leastnoise.mechanisms.rank.lattice import IntervalLattice
 from mechanisms.conformance import Case, Conformance
 from mechanisms.rank.databases import excess, exchanging, growing
 
@@ -132,7 +132,7 @@ def smooth(epsilon, delta, top, records, **more):
 
 
 def mean(epsilon, top, records, *, exchange, reach, **more):
-    lattice, points = Interval(Fraction(0), Fraction(1), top), range(top + 1)
+    lattice, points = IntervalLattice(Fraction(0), Fraction(1), top), range(top + 1)
     graph, answers = exchanging(records, points) if exchange else growing(records, points)
     whole = top * records
     if exchange:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from leastnoise.checker import check
 from leastnoise.exact import SeededSource, exact_exp, ln
 from leastnoise.mechanisms.rank import IntervalQuantile, Quantile
-from leastnoise.mechanisms.rank.cells import Cells
 from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule
+from leastnoise.mechanisms.rank.tally import PlaceCounts
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import path
 from mechanisms.rank.databases import distance_to_quantile
@@ -72,15 +72,15 @@ def test_the_runs_are_the_points_by_their_changes_however_far_one_looks(level, e
     rule = RankRule(level, exchange)
     law, records = RankLaw(rule, Fraction(1), top), len(places)
     most = rule.most_changes(records)
-    runs = law.near_runs(Cells.of(places), most)
-    for every in (runs, law.all_runs(Cells.of(places))):
+    runs = law.near_runs(PlaceCounts.of(places), most)
+    for every in (runs, law.all_runs(PlaceCounts.of(places))):
         found = np.full(top + 1, -1)
         for start, length, exponent in zip(every.starts, every.lengths, every.exponents, strict=True):
             assert (found[start : start + length] == -1).all()
             found[start : start + length] = -exponent
         assert found.tolist() == [counted(rule, point, database) for point in range(top + 1)]
     for near in range(most):
-        part = law.near_runs(Cells.of(places), near)
+        part = law.near_runs(PlaceCounts.of(places), near)
         assert part.starts.tolist() == runs.starts[: 2 * near + 1].tolist()
         assert part.lengths.tolist() == runs.lengths[: 2 * near + 1].tolist()
 
@@ -110,7 +110,7 @@ def test_a_draw_beyond_the_reach_looks_at_all_records():
     assert law.reach < 100
     asked = []
 
-    class Watched(Cells):
+    class Watched(PlaceCounts):
         def order(self, low, high):
             asked.append((low, high))
             return super().order(low, high)
@@ -157,7 +157,7 @@ def test_any_number_of_records_is_answered_by_the_same_formula(level, exchange):
     rule = RankRule(level, exchange)
     law = RankLaw(rule, ln(2) / 10**17, 3)
     for counts in ([10**9, 1, 0, 0], [10**9, 0, 0, 2], [2**60, 5, 2**60, 2**61], [1, 0, 0, 2**62]):
-        cells = Cells(np.flatnonzero(counts), np.array([count for count in counts if count]))
+        cells = PlaceCounts(np.flatnonzero(counts), np.array([count for count in counts if count]))
         runs, records = law.all_runs(cells), sum(counts)
         for start, length, exponent in zip(runs.starts, runs.lengths, runs.exponents, strict=True):
             for point in range(start, start + length):

@@ -123,11 +123,11 @@ def test_the_points_of_an_interval_are_rounded_once():
     """Whole doubles divided by whole doubles are the doubles nearest to the exact points; so are the slow ones."""
     for lower, upper, step in [(0, 1, "1/3"), ("1/7", "8/7", "1/1000"), (-(10**6), 10**6, "0.1"), (0, 10**9, 1000)]:
         lattice = read_interval(lower, upper, step)
-        places = np.array([0, 1, lattice.top // 3, lattice.top - 1, lattice.top])
+        places = np.array([0, 1, lattice.last // 3, lattice.last - 1, lattice.last])
         assert lattice.points(places).tolist() == [lattice.point(int(p)) for p in places]
         assert [lattice.find(x) for x in lattice.points(places).tolist()] == places.tolist()
     wide = read_interval("1e-30", "1e30", None)
-    places = np.array([0, 7, wide.top])
+    places = np.array([0, 7, wide.last])
     assert wide.points(places).tolist() == [wide.point(int(p)) for p in places]
 
 
@@ -138,7 +138,7 @@ def test_rounding_to_the_lattice_never_changes_the_order():
         places = lattice.places(values)
         assert (np.diff(places) >= 0).all()
         assert places[0] == 0
-        assert places[-1] == lattice.top
+        assert places[-1] == lattice.last
 
 
 @pytest.mark.parametrize("foreign", [3.14, "0", None, NAN, INF, (1,)])

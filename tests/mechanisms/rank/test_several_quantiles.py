@@ -13,10 +13,9 @@ from leastnoise.checker import check
 from leastnoise.errors import TooLarge
 from leastnoise.exact import SeededSource, ln
 from leastnoise.mechanisms.rank import SeveralQuantiles
-from leastnoise.mechanisms.rank.cells import Cells
-from leastnoise.mechanisms.rank.certificates import growing_databases
-from leastnoise.mechanisms.rank.splitting import Splitting
-from leastnoise.mechanisms.rank.tally import Tally
+from leastnoise.mechanisms.rank.quantile import growing_databases
+from leastnoise.mechanisms.rank.several_quantiles import Splitting
+from leastnoise.mechanisms.rank.tally import PlaceCounts, Tally
 from leastnoise.model.channel import Channel
 from leastnoise.model.events import BoundedRange, Composed, Grouped
 
@@ -104,7 +103,7 @@ def test_the_jittered_law_adds_up_over_the_finer_places():
     jittered = SeveralQuantiles(**asked, jitter=2)
     splitting = Splitting((Fraction(1, 3), Fraction(2, 3)), ln(2), 3)
     for records, finer in (([0, 1], [0, 2]), ([0, 0, 0, 1], [0, 1, 0, 2]), ([], [])):
-        dealt = Cells.of(np.array(finer, dtype=np.int64))
+        dealt = PlaceCounts.of(np.array(finer, dtype=np.int64))
         assert jittered.pmf((0.0, 1.0), records) == splitting.pmf([range(2), range(2, 4)], dealt)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from leastnoise.exact import SeededSource, exp_enclosure
 from leastnoise.mechanisms.rank import IntervalQuantile, SmoothMedian
-from leastnoise.mechanisms.rank.smooth_sensitivity import smooth_bound
+from leastnoise.mechanisms.rank.smooth_median import smooth_bound
 
 
 def median(database):

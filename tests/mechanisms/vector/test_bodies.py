@@ -13,7 +13,7 @@ from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact import Enclosure, SeededSource, ln
 from leastnoise.exact.formulas import numerator, power_sum, ratio_of_power_sums
 from leastnoise.exact.laplace_sums import mean_absolute_sum
-from leastnoise.mechanisms.vector import Ball, CountingBody, CrossPolytope, Cube, KNorm, Polytope
+from leastnoise.mechanisms.vector import CountingBody, CrossPolytope, Cube, EuclideanBall, KNorm, Polytope
 from leastnoise.mechanisms.vector.bodies import RadialBody
 
 BODIES = [
@@ -23,9 +23,9 @@ BODIES = [
     Cube(3),
     CountingBody(1),
     CountingBody(3),
-    Ball(1, 1),
-    Ball(2, 5),
-    Ball(3, 2),
+    EuclideanBall(1, 1),
+    EuclideanBall(2, 5),
+    EuclideanBall(3, 2),
     Polytope(((1, 0), (0, 1), (1, 1))),
     Polytope(((2, 1), (1, 3), (1, 0), (0, 1))),
     Polytope(((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1))),
@@ -79,7 +79,7 @@ def test_the_mean_is_enclosed_tightly(body):
 @pytest.mark.parametrize("body", BODIES, ids=IDS)
 def test_the_volume_is_that_of_many_lattice_points(body):
     radius = 20 if body.dimension < 3 else 12
-    if isinstance(body, Ball):
+    if isinstance(body, EuclideanBall):
         radius = 10
     points = body.points_within(radius) / radius**body.dimension
     assert points == pytest.approx(float(body.volume), rel=0.35)
@@ -139,7 +139,7 @@ def test_the_hull_of_any_columns_counts_its_points(found):
 
 def test_a_ball_is_counted_only_so_far():
     with pytest.raises(TooLarge, match="counted"):
-        Ball(3, 1).points_within(1000)
+        EuclideanBall(3, 1).points_within(1000)
 
 
 def test_power_sums_are_sums_of_powers():
@@ -187,8 +187,8 @@ def test_a_law_too_wide_is_refused():
         (lambda: Cube(1.5), "dimension"),
         (lambda: CountingBody("x"), "dimension"),
         (lambda: CrossPolytope(10**9), "dimension"),
-        (lambda: Ball(2, 0), "radius_squared"),
-        (lambda: Ball(2, 10**12), "radius_squared"),
+        (lambda: EuclideanBall(2, 0), "radius_squared"),
+        (lambda: EuclideanBall(2, 10**12), "radius_squared"),
         (lambda: Polytope(()), "columns"),
         (lambda: Polytope(((1, 1), (2, 2))), "columns"),
         (lambda: Polytope(((1, 0), (1,))), "columns"),

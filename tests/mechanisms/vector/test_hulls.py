@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leastnoise.errors import BadParameter, TooLarge
-from leastnoise.exact.matrices import RationalMatrix
+from leastnoise.exact.matrices import RationalMatrix, coordinates, distinct_columns, lattice_basis
 from leastnoise.mechanisms.vector import hulls
 from leastnoise.mechanisms.vector.hulls import boundary, determinant
-from leastnoise.mechanisms.vector.lattices import coordinates, distinct_columns, lattice_basis
 
 
 def faces_by_trying_all(columns):

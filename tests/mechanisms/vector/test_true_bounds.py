@@ -5,12 +5,12 @@ from fractions import Fraction
 
 import pytest
 
+from leastnoise.exact.matrices import distinct_columns
 from leastnoise.exact.parameters import read_exact
 from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise
+from leastnoise.mechanisms.lower_bounds import changes_bound
 from leastnoise.mechanisms.numeric import Geometric, VectorLaplace
 from leastnoise.mechanisms.vector import CountingBody, CrossPolytope, KNorm, Polytope, for_linear_map
-from leastnoise.mechanisms.vector.bounds import changes_bound
-from leastnoise.mechanisms.vector.lattices import distinct_columns
 
 EPSILONS = ["1/10", 1, "ln(3)", 2, "ln(50)"]
 

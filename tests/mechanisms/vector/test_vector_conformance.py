@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from leastnoise.mechanisms.vector import Ball, CountingBody, CrossPolytope, Cube, KNorm, Polytope
+from leastnoise.mechanisms.vector import CountingBody, CrossPolytope, Cube, EuclideanBall, KNorm, Polytope
 from leastnoise.model.graphs import from_edges
 from mechanisms.conformance import Case, Conformance
 
@@ -63,8 +63,8 @@ CASES = [
     k_norm("ln(6)", Polytope(tuple(COUNTS)), COUNTS),
     k_norm("ln(12)", Polytope(((1, 0), (0, 1), (1, 2))), [*UNITS, (1, 2)]),
     k_norm(2, Polytope(((1, 0), (0, 1), (1, 1))), COUNTS),
-    k_norm(2, Ball(2, 1), UNITS),
-    k_norm("5/2", Ball(2, 2), CORNERS),
+    k_norm(2, EuclideanBall(2, 1), UNITS),
+    k_norm("5/2", EuclideanBall(2, 2), CORNERS),
     k_norm("ln(6)", CrossPolytope(2), [(1, 1), (0, 1)], basis=[[1, 0], [1, 1]]),
     k_norm("ln(6)", CrossPolytope(1), [(1,)], basis=[[1]], reach=20),
     k_norm("ln(9)", Polytope(((2,), (3,))), [(1,)], reach=40, tight=False),

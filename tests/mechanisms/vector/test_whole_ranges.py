@@ -11,8 +11,17 @@ from leastnoise.exact.arrays import largest_size, whole_array, wide_enough
 from leastnoise.mechanisms.numeric import Geometric, Staircase, TruncatedGeometric, VectorLaplace
 from leastnoise.mechanisms.numeric.lattice_laplace import RealLattice
 from leastnoise.mechanisms.truths import add_noise, read_whole_vector
-from leastnoise.mechanisms.vector import Ball, CountingBody, CrossPolytope, Cube, KNorm, Polytope, envelope, polytope
-from leastnoise.mechanisms.vector.envelope import Envelope
+from leastnoise.mechanisms.vector import (
+    CountingBody,
+    CrossPolytope,
+    Cube,
+    EuclideanBall,
+    KNorm,
+    Polytope,
+    ball,
+    polytope,
+)
+from leastnoise.mechanisms.vector.ball import Envelope
 
 SIZES = [0, 1, 181, 2**15, 46341, 2**31 - 1, 2**31, 3037000499, 3037000500, 2**32, 10**11, 2**62, 2**63 - 1, 10**30]
 SKEW = Polytope(((40000, 1), (39999, 1), (1, 0)))  # thin: large corners and faces, but few cells
@@ -21,7 +30,7 @@ SKEW = Polytope(((40000, 1), (39999, 1), (1, 0)))  # thin: large corners and fac
 def python_steps(body, point):
     """⌈‖y‖_K⌉ from the definition, in Python's integers."""
     match body:
-        case Ball():
+        case EuclideanBall():
             square = sum(y * y for y in point)
             return next(
                 r for r in range(max(isqrt(square // body.radius_squared) - 1, 0), 10**40)
@@ -37,7 +46,15 @@ def python_steps(body, point):
     return -(-max(abs(sum(a * y for a, y in zip(face, point, strict=True))) for face in faces) // scale)
 
 
-BODIES = [Ball(2, 1), Ball(2, 10**9), Ball(2, 999_999_937), Cube(2), CrossPolytope(2), CountingBody(2), SKEW]
+BODIES = [
+    EuclideanBall(2, 1),
+    EuclideanBall(2, 10**9),
+    EuclideanBall(2, 999_999_937),
+    Cube(2),
+    CrossPolytope(2),
+    CountingBody(2),
+    SKEW,
+]
 
 
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: body.name)
@@ -68,7 +85,7 @@ def test_one_record_moves_a_far_point_by_one_step_at_most(body):
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: body.name)
 def test_masses_of_far_outputs_follow_from_the_steps(body):
     mechanism = KNorm("ln(3)", body)
-    if isinstance(body, Ball) and body.radius_squared > 1:
+    if isinstance(body, EuclideanBall) and body.radius_squared > 1:
         pytest.skip("its points can't be counted")
     for point in [(3, 1), (50_000, 3), (10**6, -(10**6)), (2**40, 5)]:
         mass, one = mechanism.pmf(point, (0, 0)), mechanism.pmf((0, 0), (0, 0))
@@ -83,7 +100,7 @@ def test_masses_of_far_outputs_follow_from_the_steps(body):
 def test_the_mean_of_a_wide_ball_is_right():
     """ε·E‖y‖ is 2 for a wide ball in the plane; with squares that wrap it was 2.30."""
     rate = 1e-4
-    drawn = KNorm(rate, Ball(2, 10**9)).draw([0, 0], 4000, SeededSource(3))
+    drawn = KNorm(rate, EuclideanBall(2, 10**9)).draw([0, 0], 4000, SeededSource(3))
     lengths = np.sqrt((drawn.astype(float) ** 2).sum(axis=1)) / np.sqrt(1e9)
     assert abs(rate * lengths.mean() - 2) < 5 * np.sqrt(2 / 4000)
 
@@ -100,13 +117,13 @@ class Border:
 
 
 @pytest.mark.parametrize("size", [*SIZES[1:], 2**42, 2**50, 2**57])
-@pytest.mark.parametrize("body", [Ball(2, 10**9), CrossPolytope(2)], ids=lambda body: body.name)
+@pytest.mark.parametrize("body", [EuclideanBall(2, 10**9), CrossPolytope(2)], ids=lambda body: body.name)
 def test_the_excess_over_an_envelope_is_that_of_whole_numbers(monkeypatch, body, size):
     border = Border()
     whole, part = 2862168, 64
     proposals = np.array([[size, -size], [size, 0], [size // 3, 1]], dtype=object if size >= 2**63 else np.int64)
-    monkeypatch.setattr(envelope, "discrete_laplace", lambda **_: proposals)
-    monkeypatch.setattr(envelope, "geometric", lambda *_: border)
+    monkeypatch.setattr(ball, "discrete_laplace", lambda **_: proposals)
+    monkeypatch.setattr(ball, "geometric", lambda *_: border)
     Envelope(2, whole, part).draw(body.steps, Fraction(1), 3, None)
     expected = [whole * python_steps(body, p) - part * sum(map(abs, p)) for p in proposals.tolist()]
     assert border.seen == expected
@@ -116,7 +133,7 @@ def test_the_excess_over_an_envelope_is_that_of_whole_numbers(monkeypatch, body,
 def test_a_proposal_on_the_envelope_is_always_kept(monkeypatch):
     """With no excess at all the first batch is enough, however unlikely a geometric number above zero is."""
     calls = []
-    monkeypatch.setattr(envelope, "geometric", lambda _rate, count, _source: calls.append(1) or np.zeros(count, int))
+    monkeypatch.setattr(ball, "geometric", lambda _rate, count, _source: calls.append(1) or np.zeros(count, int))
     drawn = Envelope(1, 1).draw(lambda points: np.abs(points).sum(axis=1), Fraction(20), 50, SeededSource(1))
     assert len(drawn) == 50
     assert len(calls) == 1
@@ -178,7 +195,7 @@ def test_whole_answers_of_any_size_are_answered_exactly(answer):
     assert sums.tolist() == expected
     fits = all(-(2**63) <= value < 2**63 for row in expected for value in row)
     assert (sums.dtype == np.int64) is fits  # what is released decides about its type, and nothing else
-    for mechanism in (VectorLaplace(1, 2), KNorm(1, Cube(2)), KNorm(1, Ball(2, 4))):
+    for mechanism in (VectorLaplace(1, 2), KNorm(1, Cube(2)), KNorm(1, EuclideanBall(2, 4))):
         drawn = mechanism.draw(answer, source=SeededSource(1))
         assert max(abs(int(y) - x) for y, x in zip(drawn, true, strict=True)) < 1000
         assert mechanism.pmf(tuple(true), answer).lower > 0

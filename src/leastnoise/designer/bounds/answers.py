@@ -14,9 +14,9 @@ import numpy as np
 from leastnoise.designer.bounds.bound import Bound
 from leastnoise.errors import BadParameter
 from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
-from leastnoise.mechanisms.combinatorial import bounds as combinatorial
-from leastnoise.mechanisms.rank.refusals import least_worst_error, read_bounds, unbounded
-from leastnoise.mechanisms.vector.bounds import packing_bound
+from leastnoise.mechanisms import lower_bounds
+from leastnoise.mechanisms.lower_bounds import least_worst_error, packing_bound
+from leastnoise.mechanisms.rank.lattice import read_bounds, unbounded
 
 __all__ = [
     "linear_map_bound",
@@ -36,7 +36,7 @@ def min_cut_bound(nodes: NumberLike, epsilon: NumberLike) -> Bound:
     Bound(1/6)
     """
     return Bound.of(
-        combinatorial.min_cut_bound(nodes, epsilon),
+        lower_bounds.min_cut_bound(nodes, epsilon),
         f"every ε-private mechanism on graphs of {nodes} nodes, where an edge comes or goes, returns a cut that is "
         "larger than the minimum by at least this, expected, on some graph",
         "after Gupta et al., SODA 2010, and T13 Theorem 4.2, with Harary graphs",
@@ -50,7 +50,7 @@ def vertex_cover_bound(epsilon: NumberLike, nodes: NumberLike | None = None) -> 
     Bound(7/6)
     """
     return Bound.of(
-        combinatorial.vertex_cover_bound(epsilon, nodes),
+        lower_bounds.vertex_cover_bound(epsilon, nodes),
         "every ε-private order of the nodes, where an edge comes or goes, covers some graph with at least this many "
         "times the least number of nodes, expected",
         "after Gupta et al., SODA 2010, and T13 Theorem 4.3",
@@ -64,7 +64,7 @@ def sorted_counts_bound(total: NumberLike, epsilon: NumberLike, longest: NumberL
     Bound(1/4)
     """
     return Bound.of(
-        combinatorial.sorted_counts_bound(total, epsilon, longest),
+        lower_bounds.sorted_counts_bound(total, epsilon, longest),
         f"every ε-private sorted list of counts of at most {total} records, one of which comes or goes, is off by at "
         "least this in ℓ₁, expected, on some data",
         "after AS17 Theorem 3",
@@ -81,7 +81,7 @@ def sorting_bound(total: NumberLike, epsilon: NumberLike, longest: NumberLike | 
     Bound(1/2)
     """
     return Bound.of(
-        combinatorial.sorted_counts_bound(total, epsilon, longest, step=2),
+        lower_bounds.sorted_counts_bound(total, epsilon, longest, step=2),
         f"every ε-private mechanism for the sorted values of a vector of ℓ₁ norm at most {total}, whose neighbours are "
         "within 2 of it, is off by at least this in ℓ₁, expected, on some vector",
         "after AS17 Theorem 3",

@@ -18,7 +18,7 @@ from leastnoise.exact.enclosures import Enclosure, enclose, exp_enclosure
 from leastnoise.exact.formulas import at_alpha
 from leastnoise.exact.numbers import Exact, ball_of
 from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
-from leastnoise.mechanisms.combinatorial.bounds import count_bound
+from leastnoise.mechanisms.lower_bounds import count_bound
 
 __all__ = [
     "exponential_share",

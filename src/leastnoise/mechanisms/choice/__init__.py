@@ -1,10 +1,8 @@
 """Choosing among candidates: one of them, the k best, or a person's own label behind a veil."""
 
-from leastnoise.mechanisms.choice.approximate_exponential import ApproximateExponential
 from leastnoise.mechanisms.choice.best_price import BestPrice
-from leastnoise.mechanisms.choice.exponential import Exponential
-from leastnoise.mechanisms.choice.most_common import MostCommon
-from leastnoise.mechanisms.choice.permute_and_flip import PermuteAndFlip
+from leastnoise.mechanisms.choice.exponential import ApproximateExponential, Exponential
+from leastnoise.mechanisms.choice.permute_and_flip import MostCommon, PermuteAndFlip
 from leastnoise.mechanisms.choice.randomized_response import RandomizedResponse
 from leastnoise.mechanisms.choice.top_k import OneShotTopK, PeelingTopK
 

@@ -1,6 +1,5 @@
 """Private answers about graphs, points and lists: cuts, facilities, covers, sorted counts."""
 
-from leastnoise.mechanisms.combinatorial.bounds import min_cut_bound, sorted_counts_bound, vertex_cover_bound
 from leastnoise.mechanisms.combinatorial.k_median import KMedian
 from leastnoise.mechanisms.combinatorial.min_cut import (
     CutPlan,
@@ -18,6 +17,7 @@ from leastnoise.mechanisms.combinatorial.sorted_counts import (
     zipf_counts,
 )
 from leastnoise.mechanisms.combinatorial.vertex_cover import PenalisedCover, VertexCoverOrder, decode, plain_cover
+from leastnoise.mechanisms.lower_bounds import min_cut_bound, sorted_counts_bound, vertex_cover_bound
 
 __all__ = [
     "CutPlan",

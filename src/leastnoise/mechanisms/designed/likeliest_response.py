@@ -23,7 +23,7 @@ from leastnoise.exact.numbers import Exact
 from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.choice.randomized_response import RandomizedResponse
-from leastnoise.mechanisms.designed.worst_error import worst_estimate
+from leastnoise.mechanisms.designed.designed_mechanism import worst_estimate
 from leastnoise.mechanisms.truths import name_places
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.design_problem import DesignProblem

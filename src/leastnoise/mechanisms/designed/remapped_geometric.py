@@ -20,7 +20,7 @@ from leastnoise.exact.arrays import Size
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.designed.worst_error import worst_estimate
+from leastnoise.mechanisms.designed.designed_mechanism import worst_estimate
 from leastnoise.mechanisms.numeric.truncated_geometric import TruncatedGeometric
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.design_problem import DesignProblem

@@ -1,7 +1,14 @@
 """Noise on the cells of a histogram, carried through a linear map: F·(x + Z) for a question F·x.
 
 What is private is x + Z, and F is public, so the map costs nothing. It wins where the answers overlap much less than
-they are many, and it makes answers that agree with each other. How large Σ f_i·Z_i is along a row: `linear_noise`.
+they are many, and it makes answers that agree with each other.
+
+The noise of one answer is Σ f_i·Z_i for independent Z_i of one law. E|Σ f_i·Z_i| of discrete Laplace noise has a
+recursion for weights of one size. Other rows are summed up if that is quick, else bounded by the root of the variance
+and by Σ|f_i|·E|Z|.
+
+P(|Σ| > t) ≤ 2·E e^(λΣ)·e^(−λt) for every λ (Chernoff). ln E e^(λZ) of discrete Laplace noise is a power series in λ²
+without negative terms, hence convex in λ², so that Σ ln E e^(λ·f_i·Z) ≤ (Σf_i²/f²)·ln E e^(λ·f·Z) for f ≥ |f_i|.
 """
 
 from __future__ import annotations
@@ -18,18 +25,104 @@ import numpy as np
 
 from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.balls import Ball, of_fraction
+from leastnoise.exact.enclosures import Enclosure, enclose, ln_above, sqrt_above
 from leastnoise.exact.formulas import scaled
 from leastnoise.exact.matrices import RationalMatrix
+from leastnoise.exact.numbers import Exact, ball_of
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.histogram.linear_noise import Shape, is_plain, mean_along, reach_of
 from leastnoise.mechanisms.numeric import DiscreteGaussian, Geometric
+from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.mechanisms.truths import read_whole_vector
+from leastnoise.mechanisms.vector import CrossPolytope
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import Event
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 
-__all__ = ["MappedNoise", "Matrix"]
+__all__ = ["MappedNoise", "Matrix", "Shape", "mean_along", "reach_of"]
+
+Shape = tuple[tuple[int, int], ...]  # the distinct |entries| of a row that are not zero, with how often they occur
+_TILTS = [Fraction(k, 64 << j) for j in range(8) for k in range(32, 64)] + [Fraction(1, 1 << j) for j in range(14, 30)]
+_ROUGH_TILTS = np.array([float(tilt) for tilt in _TILTS])
+_MOST_WORK = 1 << 22  # numbers that the law along one row of different weights is made of, times the sum of the weights
+_TAIL_EXPONENT = 50
+
+
+def is_plain(shape: Shape) -> bool:
+    """Whether all weights of a row have one size, so that its mean is quick to compute."""
+    return len(shape) <= 1
+
+
+@lru_cache(maxsize=4096)
+def mean_along(noise: Geometric | DiscreteGaussian, shape: Shape, summed: bool = True) -> Enclosure:
+    """E|Σ f_i·Z_i|, or an upper bound of it.
+
+    Args:
+        noise: The law of each Z_i.
+        shape: The weights.
+        summed: Whether the law may be summed up where the weights differ in size.
+
+    >>> mean_along(Geometric("ln(3)"), ((1, 1),)), mean_along(Geometric("ln(3)"), ((5, 2),))
+    (Enclosure(3/4), Enclosure(≈ 6.09375))
+    """
+    if not shape:
+        return Enclosure(Fraction(0), Fraction(0))
+    if sum(count for _, count in shape) == 1:
+        return scaled(noise.moment(1), shape[0][0])
+    if isinstance(noise, Geometric):
+        terms, length = sum(count for _, count in shape), sum(entry * count for entry, count in shape)
+        if is_plain(shape) or (summed and (terms + length) * length * _TAIL_EXPONENT <= _MOST_WORK * noise.rate):
+            entries = [entry for entry, count in shape for _ in range(count)]
+            return CrossPolytope(terms).mean_absolute_along(entries, noise.rate)
+    variance = sum(entry**2 * count for entry, count in shape) * _moment(noise, 2)
+    together = sum(entry * count for entry, count in shape) * _moment(noise, 1)
+    bound = min(sqrt_above(variance), together)
+    return Enclosure(bound, bound)
+
+
+@lru_cache(maxsize=4096)
+def reach_of(noise: IntegerNoise, squares: Fraction, largest: Fraction) -> Fraction:
+    """A t with P(|Σ f_i·Z_i| > t) ≤ 1/20, where Σf_i² = squares and |f_i| ≤ largest.
+
+    The discrete Gaussian has E e^(λY) ≤ e^(λ²σ²/2) (Canonne, Kamath and Steinke 2020, Corollary 17), which gives
+    t = σ‖f‖·√(2·ln 40). Discrete Laplace noise has E e^(λX) = (1 − α)²/((1 − αe^λ)(1 − αe^-λ)). For any other noise
+    t = √(20·Var), by Chebyshev's inequality.
+
+    >>> reach_of(Geometric("ln(3)"), Fraction(1), Fraction(1))
+    Fraction(3, 1)
+    """
+    if not squares:
+        return Fraction(0)
+    if squares == largest**2:
+        return noise.quantile() * largest
+    rest = 1 - LEVEL
+    if isinstance(noise, DiscreteGaussian):
+        return sqrt_above(2 * noise.sigma_squared * squares * ln_above(2 / rest))
+    if isinstance(noise, Geometric):
+        return largest * _chernoff(noise.rate, squares / largest**2, 2 / rest)
+    return sqrt_above(_moment(noise, 2) * squares / rest)
+
+
+@lru_cache(maxsize=256)
+def _moment(noise: IntegerNoise, order: int) -> Fraction:
+    return noise.moment(order).upper
+
+
+def _chernoff(rate: Exact, count: Fraction, needed: Fraction) -> Fraction:
+    """(ln(2/rest) + n·ln E e^(λX))/λ at a good λ = tilt·rate, rounded up; any tilt gives a bound."""
+    tilts, rough = _ROUGH_TILTS, float(rate)
+    ends = np.log(-np.expm1(-rough * (1 - tilts))) + np.log(-np.expm1(-rough * (1 + tilts)))
+    guesses = (np.log(float(needed)) + float(count) * (2 * np.log(-np.expm1(-rough)) - ends)) / tilts
+    tilt = _TILTS[int(np.argmin(guesses))]
+
+    def bound() -> Ball:
+        step = ball_of(rate)
+        ends = [(-(-step * of_fraction(1 + sign * tilt)).expm1()).log() for sign in (1, -1)]
+        moment = 2 * (-(-step).expm1()).log() - ends[0] - ends[1]
+        return (of_fraction(needed).log() + of_fraction(count) * moment) / (step * of_fraction(tilt))
+
+    return enclose(bound).upper
+
 
 Matrix = tuple[tuple[int, ...], ...]
 _MOST_SUMMED = 32  # different rows whose law is summed up

@@ -137,7 +137,7 @@ class VectorLaplace(Mechanism):
             bound = None if one is None else scaled(one, self.dimension)
         else:
             # The bodies and bounds of vectors are made of the mechanisms for numbers.
-            from leastnoise.mechanisms.vector.bounds import changes_bound
+            from leastnoise.mechanisms.lower_bounds import changes_bound
 
             bound = changes_bound(self.changes, self.epsilon)
         return Reason(

@@ -27,8 +27,8 @@ from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer
 from leastnoise.exact.samplers.laplace import discrete_laplace, discrete_laplace_cdf, discrete_laplace_pmf
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.rank.lattice import Interval, read_interval
-from leastnoise.mechanisms.rank.refusals import least_worst_error
+from leastnoise.mechanisms.lower_bounds import least_worst_error
+from leastnoise.mechanisms.rank.lattice import IntervalLattice, read_interval
 from leastnoise.mechanisms.truths import read_records
 from leastnoise.model.certificate import Certificate, PrivacyCertificate
 from leastnoise.model.channel import Channel
@@ -52,19 +52,19 @@ class PrivateMean:
 
     up: int
     down: int
-    lattice: Interval
+    lattice: IntervalLattice
 
     @property
     def mean(self) -> float:
         """The mean, lower + width·U/(U + D), negative sums counting as zero; the middle if both are."""
         up, down = max(self.up, 0), max(self.down, 0)
         share = Fraction(up, up + down) if up + down else Fraction(1, 2)
-        return float(self.lattice.lower + self.lattice.step * self.lattice.top * share)
+        return float(self.lattice.lower + self.lattice.step * self.lattice.last * share)
 
     @property
     def count(self) -> float:
         """(U + D)/top: exact where the number of records is public."""
-        return float(Fraction(self.up + self.down, self.lattice.top))
+        return float(Fraction(self.up + self.down, self.lattice.last))
 
     def __float__(self) -> float:
         """The mean."""
@@ -92,7 +92,7 @@ class BoundedMean(Mechanism):
 
     name: ClassVar[str] = "bounded mean"
     epsilon: Exact
-    lattice: Interval
+    lattice: IntervalLattice
     records: int | None
     missing: Fraction
 
@@ -114,7 +114,7 @@ class BoundedMean(Mechanism):
     @property
     def rate(self) -> Exact:
         """epsilon/top, of the noise on each sum."""
-        return self.epsilon / self.lattice.top
+        return self.epsilon / self.lattice.last
 
     @property
     def event(self) -> LaplaceNoise:
@@ -126,7 +126,7 @@ class BoundedMean(Mechanism):
         values = read_records(truth, float(self.missing), self.records)
         places = self.lattice.places(values)
         up = (int((places >> 26).sum()) << 26) + int((places & ((1 << 26) - 1)).sum())  # no sum leaves 64 bits
-        return up, self.lattice.top * len(values) - up
+        return up, self.lattice.last * len(values) - up
 
     def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """A `PrivateMean`, or an array of them."""
@@ -157,7 +157,7 @@ class BoundedMean(Mechanism):
             records: Suppose that there are so many, where their number is private; without a supposition nothing
                 better than the width can be said.
         """
-        width = self.lattice.step * self.lattice.top
+        width = self.lattice.step * self.lattice.last
         number = self.records if records is None else read_integer(records, "records", at_least=1)
         if number is None:
             return ErrorEstimate("absolute", Enclosure(width, width), {LEVEL: width}, attained=False)
@@ -175,7 +175,7 @@ class BoundedMean(Mechanism):
         """Noise on two sums that share one record's weight; the bound from pairs of databases."""
         bound = None
         if self.records is not None:
-            width = self.lattice.step * self.lattice.top
+            width = self.lattice.step * self.lattice.last
             apart = range(1, min(self.records, 1000) + 1)
             best = max(apart, key=lambda d: d * exp(-d * float(self.epsilon) / 2))
             bound = least_worst_error(width * best / self.records, self.epsilon, best)
@@ -208,7 +208,7 @@ class BoundedMean(Mechanism):
         Where X + Y ≥ −n'/2 the quotient is at most 2|(1 − μ)X − μY|/n', convex in μ, so its mean is at most 2E|X|/n'
         there. Elsewhere X or Y is at most −n'/4, and the error at most one. The 95 % error splits the 5 % alike.
         """
-        total, width = self.lattice.top * number, self.lattice.step * self.lattice.top
+        total, width = self.lattice.last * number, self.lattice.step * self.lattice.last
         escape = scaled(discrete_laplace_cdf(-(total // 4), rate=self.rate), 2)
         bound = width * (2 * mean.upper / total + escape.upper)
         expected = Enclosure(bound, bound)

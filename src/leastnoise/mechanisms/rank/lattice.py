@@ -1,11 +1,20 @@
-"""Public lattices: the points 0, 1, …, top that records are moved to and answers are chosen from."""
+"""Public lattices: the points 0, 1, …, last that records are moved to and answers are chosen from.
+
+Data without bounds is refused. Tóthmérész (2013, Propositions 3.1 and 3.2): if one record can move the answer by any
+amount K, then an ε-private mechanism with expected error at most γ gives any bounded set of outputs with probability at
+most e^ε·γ/K, for every K, hence never. Proposition 3.3: so no ε-private mechanism has a bounded expected error for the
+median of unbounded data. The databases {x} and {x, x ± 2K} show the same for every other quantile and for the mean.
+Bounds, or a finite grid, are therefore a public input that cannot be left out, and they never come from the data.
+"""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice, pairwise
@@ -15,12 +24,65 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadParameter, TooLarge
+from leastnoise.errors import BadParameter, TooLarge, UnboundedData
 from leastnoise.exact.parameters import NumberLike, read_rational
-from leastnoise.mechanisms.rank.cells import Cells, Places
-from leastnoise.mechanisms.rank.refusals import LARGEST, read_bounds, unbounded
+from leastnoise.mechanisms.rank.tally import PlaceCounts, Places
 
-__all__ = ["Grid", "Interval", "Lattice", "Listed", "read_grid", "read_interval"]
+__all__ = [
+    "LARGEST",
+    "GridLattice",
+    "IntervalLattice",
+    "Lattice",
+    "Listed",
+    "read_bounds",
+    "read_grid",
+    "read_interval",
+    "unbounded",
+]
+
+LARGEST = 2**1000  # bounds, and widths between them, are then doubles
+
+
+def unbounded(what: str, given: object = None) -> UnboundedData:
+    """The refusal of unbounded data, with its reason.
+
+    >>> raise unbounded("upper is missing")
+    Traceback (most recent call last):
+    leastnoise.errors.UnboundedData: upper is missing: one record could then move the answer without limit, and no ...
+    """
+    return UnboundedData(
+        f"{what}: one record could then move the answer without limit, and no differentially private mechanism has a "
+        "bounded expected error (Tóthmérész 2013, Propositions 3.1 to 3.3)",
+        given=given,
+        fix="pass finite public bounds, not taken from the data; values outside are clamped to them",
+    )
+
+
+def read_bounds(lower: NumberLike | None, upper: NumberLike | None) -> tuple[Fraction, Fraction]:
+    """Read the public bounds of the data.
+
+    Raises:
+        UnboundedData: A bound is missing or infinite.
+        BadParameter: A bound is no number, or the lower one is not below the upper one.
+
+    >>> read_bounds(0, "1e6")
+    (Fraction(0, 1), Fraction(1000000, 1))
+    """
+    least, most = _read_bound(lower, "lower"), _read_bound(upper, "upper")
+    if least >= most:
+        raise BadParameter(
+            "lower must be below upper", given=f"lower={least}, upper={most}", fix="swap the two, or widen them"
+        )
+    return least, most
+
+
+def _read_bound(bound: NumberLike | None, name: str) -> Fraction:
+    if bound is None:
+        raise unbounded(f"{name} is missing")
+    if isinstance(bound, float | np.floating | Decimal) and math.isinf(bound):
+        raise unbounded(f"{name} is infinite", bound)
+    return read_rational(bound, name, at_least=-LARGEST, at_most=LARGEST)
+
 
 _MOST_STEPS = 1 << 52  # a place is then exact as a double
 _DEFAULT_STEPS = 1 << 20
@@ -32,7 +94,7 @@ class Lattice(ABC):
 
     @property
     @abstractmethod
-    def top(self) -> int:
+    def last(self) -> int:
         """The last place."""
 
     @abstractmethod
@@ -49,13 +111,13 @@ class Lattice(ABC):
 
 
 @dataclass(frozen=True)
-class Grid(Lattice):
+class GridLattice(Lattice):
     """Any increasing list of numbers."""
 
     numbers: tuple[int | float, ...]
 
     @property
-    def top(self) -> int:
+    def last(self) -> int:
         """The last place."""
         return len(self.numbers) - 1
 
@@ -81,11 +143,11 @@ class Grid(Lattice):
         if not isinstance(output, int | float | Fraction):
             return None
         place = bisect_left(self.numbers, output)
-        return place if place <= self.top and self.numbers[place] == output else None
+        return place if place <= self.last and self.numbers[place] == output else None
 
 
 @dataclass(frozen=True)
-class Interval(Lattice):
+class IntervalLattice(Lattice):
     """lower, lower + step, …, upper."""
 
     lower: Fraction
@@ -93,7 +155,7 @@ class Interval(Lattice):
     steps: int
 
     @property
-    def top(self) -> int:
+    def last(self) -> int:
         """The last place."""
         return self.steps
 
@@ -101,7 +163,7 @@ class Interval(Lattice):
         """Each operation on doubles is non-decreasing in the value, so the whole is."""
         lower, upper = float(self.lower), float(self.lower + self.step * self.steps)
         scaled = (np.clip(values, lower, upper) - lower) / float(self.step)
-        return np.rint(np.clip(scaled, 0.0, float(self.top))).astype(np.int64)
+        return np.rint(np.clip(scaled, 0.0, float(self.last))).astype(np.int64)
 
     def read_missing(self, missing: NumberLike | None) -> Fraction:
         """What a missing value counts as: a number between the bounds, the lower one if none is given."""
@@ -116,7 +178,7 @@ class Interval(Lattice):
         """The points, each rounded to a double once; a quotient of whole doubles is rounded only then."""
         denominator = lcm(self.lower.denominator, self.step.denominator)
         first, stride = int(self.lower * denominator), int(self.step * denominator)
-        if max(abs(first) + stride * self.top, denominator) < _MOST_STEPS:
+        if max(abs(first) + stride * self.last, denominator) < _MOST_STEPS:
             return (first + stride * places) / float(denominator)
         return np.array([self.point(place) for place in places.ravel().tolist()]).reshape(places.shape)
 
@@ -125,10 +187,10 @@ class Interval(Lattice):
         if not isinstance(output, int | float | Fraction) or output != output or abs(output) == inf:
             return None
         place = round((Fraction(output) - self.lower) / self.step)
-        return place if 0 <= place <= self.top and self.point(place) == output else None
+        return place if 0 <= place <= self.last and self.point(place) == output else None
 
 
-def read_grid(grid: Sequence[NumberLike] | NDArray[Any] | None) -> Grid:
+def read_grid(grid: Sequence[NumberLike] | NDArray[Any] | None) -> GridLattice:
     """Read candidates: whole numbers and floats as they are, others as the doubles nearest to them.
 
     Raises:
@@ -156,17 +218,17 @@ def read_grid(grid: Sequence[NumberLike] | NDArray[Any] | None) -> Grid:
         raise BadParameter("grid must increase strictly", fix="sort it, drop repeated and missing points")
     if len(numbers) == 1 and numbers[0] != numbers[0]:
         raise BadParameter("grid must hold numbers", given="NaN", fix="pass grid=range(0, 121)")
-    return Grid(numbers)
+    return GridLattice(numbers)
 
 
-def read_interval(lower: NumberLike | None, upper: NumberLike | None, step: NumberLike | None) -> Interval:
+def read_interval(lower: NumberLike | None, upper: NumberLike | None, step: NumberLike | None) -> IntervalLattice:
     """Read bounds and a lattice step; 2^20 steps if none is given.
 
     Raises:
         UnboundedData: A bound is missing or infinite.
         BadParameter: The bounds are in the wrong order, or no whole number of steps apart.
 
-    >>> read_interval(0, 1, 0.25).places(np.array([0.3, 0.9])).tolist(), read_interval(0, 1, None).top
+    >>> read_interval(0, 1, 0.25).places(np.array([0.3, 0.9])).tolist(), read_interval(0, 1, None).last
     ([1, 4], 1048576)
     """
     least, most = read_bounds(lower, upper)
@@ -180,7 +242,7 @@ def read_interval(lower: NumberLike | None, upper: NumberLike | None, step: Numb
         raise TooLarge(
             "step must not divide upper − lower into more than 2^52 parts", given=stride, fix="pass a larger step"
         )
-    return Interval(least, stride, int(steps))
+    return IntervalLattice(least, stride, int(steps))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -212,6 +274,6 @@ class Listed:
         selected = np.partition(self.values, (low - 1, high - 1))[low - 1 : high]
         return self.lattice.places(np.sort(selected))
 
-    def cells(self) -> Cells:
+    def cells(self) -> PlaceCounts:
         """Every place that has a record, and how many."""
-        return Cells.of(self.lattice.places(self.values))
+        return PlaceCounts.of(self.lattice.places(self.values))

@@ -1,8 +1,13 @@
-"""A private quantile chosen from a public lattice, by inverse sensitivity; here the lattice is any grid.
+"""A private quantile chosen from a public lattice, by inverse sensitivity: any grid, or an interval in steps.
 
 P(r) ∝ e^(−(ε/2)·changes(r)), with changes(r) the number of records that must change for r to be the q-quantile
 (Tóthmérész 2013, Definition 2.5; Asi and Duchi 2020; see `rank_law`). Each record counts as the nearest grid point, so
 that some point needs no change; this moves the answer by at most half the gap between two points.
+
+In an interval the continuous law has density ∝ e^(−(ε/2)·changes(r)) on [lower, upper], constant between two order
+statistics. Here the interval is a public lattice of 2^20 steps, or finer: the records are rounded to it, and a run of
+points between two order statistics has as weight its exact number of points. So the law is exact, and ties need no
+special care.
 """
 
 from __future__ import annotations
@@ -10,29 +15,61 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations_with_replacement
 from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer, read_rational
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.rank.certificates import certify, growing_databases
-from leastnoise.mechanisms.rank.lattice import Grid, Lattice, Listed, read_grid
-from leastnoise.mechanisms.rank.rank_error import changes_quantile, expected_changes, least_expected_changes
-from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule, Records, read_level
+from leastnoise.mechanisms.rank.lattice import GridLattice, IntervalLattice, Lattice, Listed, read_grid, read_interval
+from leastnoise.mechanisms.rank.rank_law import (
+    RankLaw,
+    RankRule,
+    Records,
+    changes_quantile,
+    expected_changes,
+    least_expected_changes,
+    read_level,
+)
 from leastnoise.mechanisms.rank.tally import Tally
 from leastnoise.mechanisms.truths import read_records
-from leastnoise.model.certificate import Certificate
+from leastnoise.model.certificate import Certificate, PrivacyCertificate
+from leastnoise.model.channel import Channel
 from leastnoise.model.events import BoundedRange
-from leastnoise.model.graphs import hamming
+from leastnoise.model.graphs import DatasetGraph, from_edges, hamming
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
+from leastnoise.model.privacy import Privacy
 
-__all__ = ["LatticeQuantile", "Quantile"]
+__all__ = ["IntervalQuantile", "LatticeQuantile", "Quantile", "certify", "growing_databases"]
+
+
+def certify(name: str, graph: DatasetGraph, epsilon: Exact, rows: Sequence[Sequence[Enclosure]]) -> PrivacyCertificate:
+    """A privacy certificate of an exact law on a graph; an irrational law has none."""
+    if not all(p.is_exact for row in rows for p in row):
+        raise BadParameter(
+            f"the law of the {name} is irrational here, so no exact channel can be certified",
+            fix='choose an epsilon with rational e^(epsilon/2), such as "2*ln(3)"',
+        )
+    return PrivacyCertificate(graph, Privacy(epsilon), Channel([[p.lower for p in row] for row in rows], graph.nodes))
+
+
+def growing_databases(records: int, points: int) -> DatasetGraph:
+    """All databases of at most so many records on so many points; neighbours have one record more or less.
+
+    >>> growing_databases(2, 2).nodes
+    ((), (0,), (1,), (0, 0), (0, 1), (1, 1))
+    """
+    nodes = [d for size in range(records + 1) for d in combinations_with_replacement(range(points), size)]
+    edges = [(d[:i] + d[i + 1 :], d) for d in nodes for i in range(len(d)) if i == 0 or d[i] != d[i - 1]]
+    return from_edges(edges, nodes)
+
 
 _SMALL = 3  # records and points of a certificate
 
@@ -59,7 +96,7 @@ class LatticeQuantile(Mechanism):
     @property
     def law(self) -> RankLaw:
         """The law on the places of the lattice."""
-        return RankLaw(self.rule, self.epsilon / 2, self.lattice.top)
+        return RankLaw(self.rule, self.epsilon / 2, self.lattice.last)
 
     @property
     def event(self) -> BoundedRange:
@@ -86,7 +123,7 @@ class LatticeQuantile(Mechanism):
         does the answer. In the worst case they are as large as `least_worst_error` says, for every mechanism.
         """
         most = None if self.records is None else self.rule.most_changes(self.records)
-        others, rate = self.lattice.top, self.epsilon / 2
+        others, rate = self.lattice.last, self.epsilon / 2
         bound = changes_quantile(others, rate, most, LEVEL)
         return ErrorEstimate("records", expected_changes(others, rate, most), {LEVEL: Fraction(bound)}, attained=False)
 
@@ -96,7 +133,7 @@ class LatticeQuantile(Mechanism):
             "the inverse sensitivity mechanism gives each wrong answer the least weight that its distance in records "
             "allows; its rank error is within a constant factor of what every private mechanism needs",
             "Tóthmérész 2013, Definition 2.5; Asi and Duchi, NeurIPS 2020; packing bound in docs/theory/quantile.md",
-            least_expected_changes(self.lattice.top, self.epsilon, self.rule, self.records),
+            least_expected_changes(self.lattice.last, self.epsilon, self.rule, self.records),
         )
 
     def certificate(self) -> Certificate:
@@ -105,18 +142,18 @@ class LatticeQuantile(Mechanism):
         Raises:
             BadParameter: e^(epsilon/2) is irrational.
         """
-        top = min(self.lattice.top, _SMALL - 1)
-        law = RankLaw(self.rule, self.epsilon / 2, top)
+        last = min(self.lattice.last, _SMALL - 1)
+        law = RankLaw(self.rule, self.epsilon / 2, last)
         if self.records is None:
-            graph = growing_databases(_SMALL, top + 1)
+            graph = growing_databases(_SMALL, last + 1)
         else:
-            graph = hamming(max(min(self.records, _SMALL), 1), top + 1)
-        rows = [[law.pmf(r, np.sort(np.array(node, dtype=np.int64))) for r in range(top + 1)] for node in graph.nodes]
+            graph = hamming(max(min(self.records, _SMALL), 1), last + 1)
+        rows = [[law.pmf(r, np.sort(np.array(node, dtype=np.int64))) for r in range(last + 1)] for node in graph.nodes]
         return certify(self.name, graph, self.epsilon, rows)
 
     def _read(self, truth: object) -> Records:
         if isinstance(truth, Tally):
-            return truth.checked(self.lattice.top, self.records).cells()
+            return truth.checked(self.lattice.last, self.records).cells()
         return Listed(read_records(truth, float(self.missing), self.records), self.lattice)
 
 
@@ -143,7 +180,7 @@ class Quantile(LatticeQuantile):
     name: ClassVar[str] = "private quantile on a grid"
     epsilon: Exact
     level: Fraction
-    lattice: Grid
+    lattice: GridLattice
     records: int | None
     missing: Fraction
 
@@ -163,3 +200,50 @@ class Quantile(LatticeQuantile):
         ends = Fraction(self.lattice.numbers[0]), Fraction(self.lattice.numbers[-1])
         constant = ends[0] if missing is None else read_rational(missing, "missing", at_least=ends[0], at_most=ends[1])
         object.__setattr__(self, "missing", constant)
+
+
+@dataclass(frozen=True, init=False)
+class IntervalQuantile(LatticeQuantile):
+    """The median or another quantile of numbers in [lower, upper]. The truth is the list of the numbers.
+
+    Args:
+        epsilon: The privacy of one release.
+        lower: Public; smaller values count as this one.
+        upper: Public; larger values count as this one.
+        level: Which quantile, between 0 and 1.
+        step: The distance of two lattice points; 2^-20 of the width if left out. A finer lattice costs (2/ε)·ln of the
+            refinement in records where values repeat, and nothing where they do not.
+        records: How many records there are, where that is public: then a neighbour exchanges one of them. Without it
+            their number is private too, and a neighbour has one record more or less.
+        missing: What NaN and None count as; `lower` if left out. Infinite values count as the nearer bound.
+
+    Raises:
+        UnboundedData: A bound is missing or infinite.
+
+    >>> IntervalQuantile("2*ln(3)", 0, 1, step=0.25, records=1).pmf(0.5, [0.45])
+    Enclosure(3/7)
+    """
+
+    name: ClassVar[str] = "private quantile on an interval"
+    epsilon: Exact
+    level: Fraction
+    lattice: IntervalLattice
+    records: int | None
+    missing: Fraction
+
+    def __init__(
+        self,
+        epsilon: NumberLike,
+        lower: NumberLike | None = None,
+        upper: NumberLike | None = None,
+        level: NumberLike = Fraction(1, 2),
+        *,
+        step: NumberLike | None = None,
+        records: NumberLike | None = None,
+        missing: NumberLike | None = None,
+    ) -> None:
+        object.__setattr__(self, "epsilon", read_epsilon(epsilon))
+        object.__setattr__(self, "lattice", read_interval(lower, upper, step))
+        object.__setattr__(self, "level", read_level(level))
+        object.__setattr__(self, "records", None if records is None else read_integer(records, "records", at_least=1))
+        object.__setattr__(self, "missing", self.lattice.read_missing(missing))

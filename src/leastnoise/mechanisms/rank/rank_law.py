@@ -6,22 +6,33 @@ P(r) ∝ e^(−(ε/2)·changes(r)), with changes(r) the number of records that s
 
 With L records below r and G above, excess(r) = max(0, L − q·n, G − (1 − q)·n). Where the number of records is public
 and a neighbour exchanges one, changes(r) = ⌈excess(r)⌉ is the least number of records to exchange. Where a neighbour
-has one record more or less, one of them changes the excess by at most max(q, 1 − q), and
-changes(r) = ⌈excess(r)/max(q, 1 − q)⌉: the least number to add or remove for the median, and at most one less than
-that for other levels. Either way a neighbour's changes(r) differs by at most one.
+has one record more or less, one of them changes the excess by at most max(q, 1 − q), and changes(r) = ⌈excess(r)/max(q,
+1 − q)⌉: the least number to add or remove for the median, and at most one less than that for other levels. Either way a
+neighbour's changes(r) differs by at most one.
 
 Points with the same number of changes form two runs, one on each side, that end at order statistics. So the law is a
-choice among runs, weighed by their length, and then a uniform point of the run: it takes the order statistics near
-the quantile and nothing else. Any number of records is answered: where ranks times denominators could leave 64 bits
-they are Python's integers.
+choice among runs, weighed by their length, and then a uniform point of the run: it takes the order statistics near the
+quantile and nothing else. Any number of records is answered: where ranks times denominators could leave 64 bits they
+are Python's integers.
+
+How many records away a private quantile lands: the worst case over all databases, and what no mechanism can beat. Every
+record lies on the lattice, so some point needs no change; let there be M others. Whatever their numbers of changes,
+E[changes] is largest when all M need the same number k: for a fixed value E of the maximum each of them maximises (k −
+E)·e^(−ck), which is the same problem for all. A database with its records at the two ends and on one point in between
+attains it. The chance of more than t changes is largest when all M need t + 1.
+
+Packing: move the records in between from point to point. That gives M + 1 databases that are all `distance(k)` records
+apart, and on each only its own point needs fewer than k changes. A mechanism with E[changes] ≤ E on all of them gives
+each its own point with probability at least 1 − E/k, so (1 − E/k)·(1 + M·e^(−ε·distance(k))) ≤ 1.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from math import ceil
+from math import ceil, exp, log
 from typing import Any, Protocol
 
 import numpy as np
@@ -29,15 +40,25 @@ from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
 from leastnoise.exact.enclosures import Enclosure, enclose, ln_above
-from leastnoise.exact.numbers import Exact, LogSum, exact_exp
+from leastnoise.exact.formulas import at_alpha, larger, least_whole
+from leastnoise.exact.numbers import Exact, LogSum, exact_exp, ln
 from leastnoise.exact.parameters import NumberLike, read_rational
 from leastnoise.exact.samplers.categorical_exp import categorical_exp, categorical_exp_pmf
 from leastnoise.exact.samplers.core_first import categorical_exp_core_first
 from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.rank.cells import Cells, Places
+from leastnoise.mechanisms.rank.tally import PlaceCounts, Places
 
-__all__ = ["RankLaw", "RankRule", "Records", "Runs", "read_level"]
+__all__ = [
+    "RankLaw",
+    "RankRule",
+    "Records",
+    "Runs",
+    "changes_quantile",
+    "expected_changes",
+    "least_expected_changes",
+    "read_level",
+]
 
 _LARGEST_DENOMINATOR = 10**9
 _REST_EXPONENT = 45  # what lies beyond the reach has a share below e^-45 < 2^-64
@@ -59,7 +80,7 @@ class Records(Protocol):
     def order(self, low: int, high: int) -> Places:
         """The order statistics of two ranks and all between, counted from one."""
 
-    def cells(self) -> Cells:
+    def cells(self) -> PlaceCounts:
         """Every place that has a record, and how many."""
 
 
@@ -149,22 +170,22 @@ class Runs:
 
 @dataclass(frozen=True)
 class RankLaw:
-    """P(place) ∝ e^(−rate·changes(place)) on the places 0, …, top."""
+    """P(place) ∝ e^(−rate·changes(place)) on the places 0, …, last."""
 
     rule: RankRule
     rate: Exact
-    top: int
+    last: int
 
     @property
     def reach(self) -> int:
-        """Points that need more changes than this have a total share below 2^-64: (top + 1)·e^(−rate·(reach + 1))."""
-        return ceil((ln_above(self.top + 1) + _REST_EXPONENT) / _rational_below(self.rate))
+        """Points that need more changes than this have a total share below 2^-64: (last + 1)·e^(−rate·(reach + 1))."""
+        return ceil((ln_above(self.last + 1) + _REST_EXPONENT) / _rational_below(self.rate))
 
     def near_runs(self, records: Records, changes: int) -> Runs:
         """All runs of points that need at most so many changes: run 0 needs none, runs 2t − 1 and 2t need t."""
         low, high = self.rule.ranks(np.arange(changes + 1), records.records)
         first, last = max(int(low[-1]), 1), min(int(high[-1]), records.records)
-        statistics = np.concatenate([[0], records.order(first, last), [self.top]])
+        statistics = np.concatenate([[0], records.order(first, last), [self.last]])
         bottoms = statistics[np.clip(low, first - 1, None) - (first - 1)]
         tops = statistics[np.clip(high, None, last + 1) - (first - 1)]
         starts, lengths = np.empty((2, 2 * changes + 1), dtype=np.int64)
@@ -173,12 +194,12 @@ class RankLaw:
         starts[2::2], lengths[2::2] = bottoms[1:], -np.diff(bottoms)
         return Runs(starts, lengths, -((np.arange(2 * changes + 1) + 1) // 2))
 
-    def all_runs(self, cells: Cells) -> Runs:
+    def all_runs(self, cells: PlaceCounts) -> Runs:
         """A run for each place with records and for each gap between two: at most twice as many as places, and one."""
         records, ends = cells.records, cells.sums
         starts, lengths, below, above = np.empty((4, 2 * len(cells.places) + 1), dtype=np.int64)
         starts[0], starts[2::2], starts[1::2] = 0, cells.places + 1, cells.places
-        lengths[::2], lengths[1::2] = np.append(cells.places, self.top + 1) - starts[::2], 1
+        lengths[::2], lengths[1::2] = np.append(cells.places, self.last + 1) - starts[::2], 1
         below[0], below[2::2], below[1::2] = 0, ends, ends - cells.counts
         above[::2], above[1::2] = records - below[::2], records - ends
         return Runs(starts, lengths, -self.rule.changes(below, above, records))
@@ -212,9 +233,9 @@ class RankLaw:
         within: Places = uniform_integer(runs.lengths[chosen], source=source)
         return runs.starts[chosen] + within
 
-    def pmf(self, place: int, places: Places | Cells, bits: int = 64) -> Enclosure:
+    def pmf(self, place: int, places: Places | PlaceCounts, bits: int = 64) -> Enclosure:
         """P(place) for records at these places; exact where e^rate is rational and no point needs too many changes."""
-        runs = self.all_runs(places if isinstance(places, Cells) else Cells.of(places))
+        runs = self.all_runs(places if isinstance(places, PlaceCounts) else PlaceCounts.of(places))
         run = runs.run_of(place)
         step = exact_exp(-self.rate)
         if step is None or int(runs.exponents.min()) < -_LARGEST_POWER:
@@ -232,3 +253,68 @@ def _parts(runs: Runs) -> tuple[Places, Places, Places]:
 
 def _rational_below(rate: Exact) -> Fraction:
     return enclose(rate.ball).lower if isinstance(rate, LogSum) else rate
+
+
+NOTHING = Enclosure(Fraction(0), Fraction(0))
+
+
+def expected_changes(others: int, rate: Exact, most: int | None) -> Enclosure:
+    """The largest k·M·e^(−rate·k)/(1 + M·e^(−rate·k)), k ≤ most: no database needs more changes on average.
+
+    As a function of k the quotient rises and then falls: 1 + e^(ck)(1 − ck)/M, which has the sign of its derivative,
+    falls.
+
+    >>> expected_changes(9, ln(2), None)
+    Enclosure(27/17)
+    """
+    if not others or most == 0:
+        return NOTHING
+
+    def at(k: int) -> Enclosure:
+        return at_alpha(rate, lambda a: k * others * a**k / (1 + others * a**k), power=k)
+
+    peak = least_whole(lambda k: (most is not None and k >= most) or at(k + 1).lower <= at(k).upper, start=1)
+    return at(peak) if peak == 1 else larger(at(peak - 1), at(peak))
+
+
+def changes_quantile(others: int, rate: Exact, most: int | None, level: Fraction) -> int:
+    """The least t such that on every database more than t changes are needed with probability at most 1 − level.
+
+    M·e^(−rate·(t+1)) ≤ (1 − level)/level is what makes the chance small enough.
+
+    >>> changes_quantile(9, ln(2), None, Fraction(19, 20))
+    7
+    """
+    if not others:
+        return 0
+    needed = ln(others * level / (1 - level))
+    least = least_whole(lambda t: (t + 1) * rate >= needed)
+    return least if most is None else min(least, most)
+
+
+def least_expected_changes(others: int, epsilon: Exact, rule: RankRule, records: int | None) -> Enclosure:
+    """The packing bound: every ε-private mechanism needs at least so many changes on average, on some database."""
+    distance, most = _distances(rule, records)
+    guess = int(log(others + 1) / float(epsilon)) + 2
+    longest = guess if most is None else min(guess, most)
+
+    def rough(k: int) -> float:
+        share = others * exp(-min(float(epsilon) * distance(k), 700.0))
+        return k * share / (1 + share)
+
+    if longest < 1:
+        return NOTHING
+    best = max(range(1, min(longest, 10_000) + 1), key=rough)
+    apart = distance(best)
+    return at_alpha(epsilon, lambda a: best * others * a**apart / (1 + others * a**apart), power=apart)
+
+
+def _distances(rule: RankRule, records: int | None) -> tuple[Callable[[int], int], int | None]:
+    """How far apart the packed databases are for a margin of k changes, and the largest k that fits."""
+    top, bottom = rule.level.numerator, rule.level.denominator
+    if records is not None and rule.exchange:
+        # With A = ⌈q·n⌉ − k records at the lower end and ⌈(1 − q)·n⌉ − k at the upper one.
+        low, high = -(-top * records // bottom), -(-(bottom - top) * records // bottom)
+        return lambda k: 2 * k - (low + high - records), min(low, high)
+    # e records in between with q·n − A and (1 − q)·n − B above (k − 1)·unit; each is removed and added again.
+    return lambda k: 2 * -(-2 * (rule.unit * (k - 1) + 1) // bottom), None

@@ -9,10 +9,14 @@ of each round has. A neighbour that exchanges a record is two such steps away, s
 
 Records that are equal to a split point would all go to one side. So every place first becomes `jitter` finer ones, to
 which its records are dealt out in turn. One record more or less is then still one record more or less.
+
+The recursion is their Algorithm 1. Between the split points z ≤ z' of the levels q < q' a level p becomes the level (p
+− q)/(q' − q) of the records in [z, z'), and its quantile is sought in [z, z'], so the answers never decrease.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,20 +33,117 @@ from leastnoise.exact.formulas import scaled
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.rank.cells import Cells
-from leastnoise.mechanisms.rank.certificates import certify, growing_databases
-from leastnoise.mechanisms.rank.lattice import Interval, read_interval
-from leastnoise.mechanisms.rank.rank_error import changes_quantile, expected_changes
-from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule, read_level
-from leastnoise.mechanisms.rank.splitting import Splitting
-from leastnoise.mechanisms.rank.tally import Tally
+from leastnoise.mechanisms.rank.lattice import IntervalLattice, read_interval
+from leastnoise.mechanisms.rank.quantile import certify, growing_databases
+from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule, changes_quantile, expected_changes, read_level
+from leastnoise.mechanisms.rank.tally import PlaceCounts, Places, Tally
 from leastnoise.mechanisms.truths import read_records
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import BoundedRange, Composed, Event, Grouped
 from leastnoise.model.graphs import hamming
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 
-__all__ = ["SeveralQuantiles"]
+__all__ = ["SeveralQuantiles", "Split", "Splitting"]
+
+
+@dataclass(frozen=True)
+class Split:
+    """The level in place `middle`, sought between those in places `low` and `high`; its level among the records there.
+
+    Place −1 stands for the lower end of the lattice, the place after the last level for the upper end.
+    """
+
+    low: int
+    middle: int
+    high: int
+    level: Fraction
+
+
+@dataclass(frozen=True)
+class Splitting:
+    """The law of all quantiles together, given the places of the records.
+
+    Attributes:
+        levels: Increasing.
+        rate: Of the rank law at each split.
+        last: The last place of the lattice.
+    """
+
+    levels: tuple[Fraction, ...]
+    rate: Exact
+    last: int
+
+    @property
+    def rounds(self) -> int:
+        """How many splits one record can take part in.
+
+        >>> [Splitting((Fraction(1, 2),) * k, Fraction(1), 1).rounds for k in (1, 2, 3, 4, 7, 8)]
+        [1, 2, 2, 3, 3, 4]
+        """
+        return len(self.levels).bit_length()
+
+    def splits(self) -> list[Split]:
+        """All splits, each after those that bound it."""
+        borders = (*self.levels, Fraction(1), Fraction(0))  # the place −1 holds level zero
+        found, pending = [], deque([(-1, len(self.levels))])
+        while pending:
+            low, high = pending.popleft()
+            if high - low < 2:
+                continue
+            middle = (low + high) // 2
+            level = (borders[middle] - borders[low]) / (borders[high] - borders[low])
+            found.append(Split(low, middle, high, level))
+            pending += [(low, middle), (middle, high)]
+        return found
+
+    def accumulated_error(self) -> Fraction:
+        """The largest rank error of any level, where each split errs by at most one record.
+
+        A level that lies at the share λ between its borders inherits (1 − λ) of the lower border's error and λ of the
+        upper one's (docs/theory/several_quantiles.md).
+        """
+        errors = {-1: Fraction(0), len(self.levels): Fraction(0)}
+        for split in self.splits():
+            errors[split.middle] = 1 + (1 - split.level) * errors[split.low] + split.level * errors[split.high]
+        return max(errors.values())
+
+    def draw(self, records: PlaceCounts, source: Source | None) -> Places:
+        """One place for each level."""
+        found = {-1: 0, len(self.levels): self.last}
+        for split in self.splits():
+            first, last = found[split.low], found[split.high]
+            drawn = self._law(split, last - first).draw(self._part(records, split, first, last), 1, source)
+            found[split.middle] = first + int(drawn[0])
+        return np.array([found[i] for i in range(len(self.levels))], dtype=np.int64)
+
+    def pmf(self, targets: Sequence[range], records: PlaceCounts, bits: int = 64) -> Enclosure:
+        """The probability that each level's place is among its targets; exact where e^rate is rational."""
+        return self._mass(self.splits(), targets, {-1: 0, len(targets): self.last}, records, bits)
+
+    def _part(self, records: PlaceCounts, split: Split, first: int, last: int) -> PlaceCounts:
+        """The records between two split points, counted from the first; outermost parts have all that is beyond."""
+        low = first if split.low >= 0 else None
+        return records.between(low, last if split.high < len(self.levels) else None).moved(-first)
+
+    def _mass(
+        self, splits: Sequence[Split], targets: Sequence[range], found: dict[int, int], records: PlaceCounts, bits: int
+    ) -> Enclosure:
+        if not splits:
+            return Enclosure(Fraction(1), Fraction(1))
+        split, *later = splits
+        first, last = found[split.low], found[split.high]
+        part = self._part(records, split, first, last)
+        lower = upper = Fraction(0)
+        for place in targets[split.middle]:
+            if first <= place <= last:
+                here = self._law(split, last - first).pmf(place - first, part, bits)
+                rest = self._mass(later, targets, {**found, split.middle: place}, records, bits)
+                lower, upper = lower + here.lower * rest.lower, upper + here.upper * rest.upper
+        return Enclosure(lower, upper)
+
+    def _law(self, split: Split, last: int) -> RankLaw:
+        return RankLaw(RankRule(split.level, exchange=False), self.rate, last)
+
 
 _LARGEST_DENOMINATOR = 10**9
 _MOST_JITTER = 1 << 10
@@ -79,7 +180,7 @@ class SeveralQuantiles(Mechanism):
     name: ClassVar[str] = "several private quantiles"
     epsilon: Exact
     levels: tuple[Fraction, ...]
-    lattice: Interval
+    lattice: IntervalLattice
     records: int | None
     missing: Fraction
     method: str
@@ -115,12 +216,12 @@ class SeveralQuantiles(Mechanism):
     def splitting(self) -> Splitting:
         """The recursive law on the jittered lattice."""
         shares = len(self.levels).bit_length() * (1 if self.records is None else 2)
-        return Splitting(self.levels, self.epsilon / (2 * shares), (self.lattice.top + 1) * self.jitter - 1)
+        return Splitting(self.levels, self.epsilon / (2 * shares), (self.lattice.last + 1) * self.jitter - 1)
 
     def separate_law(self, level: Fraction) -> RankLaw:
         """The law of one quantile of the separate method."""
         rule = RankRule(level, exchange=self.records is not None)
-        return RankLaw(rule, self.epsilon / (2 * len(self.levels)), self.lattice.top)
+        return RankLaw(rule, self.epsilon / (2 * len(self.levels)), self.lattice.last)
 
     @property
     def event(self) -> Event:
@@ -202,26 +303,26 @@ class SeveralQuantiles(Mechanism):
         rows = [[small.pmf(output, node) for output in outputs] for node in graph.nodes]
         return certify(self.name, graph, self.epsilon, rows)
 
-    def _read(self, truth: object) -> Cells:
+    def _read(self, truth: object) -> PlaceCounts:
         """The records by their places; from the records or their `Tally`."""
         if isinstance(truth, Tally):
-            return truth.checked(self.lattice.top, self.records).cells()
-        return Cells.of(self.lattice.places(read_records(truth, float(self.missing), self.records)))
+            return truth.checked(self.lattice.last, self.records).cells()
+        return PlaceCounts.of(self.lattice.places(read_records(truth, float(self.missing), self.records)))
 
     def _separate_error(self) -> tuple[Enclosure, Fraction]:
         law = self.separate_law(self.levels[0])
         most = None
         if self.records is not None:
             most = max(self.separate_law(level).rule.most_changes(self.records) for level in self.levels)
-        bound = changes_quantile(law.top, law.rate, most, LEVEL)
-        return expected_changes(law.top, law.rate, most), Fraction(bound)
+        bound = changes_quantile(law.last, law.rate, most, LEVEL)
+        return expected_changes(law.last, law.rate, most), Fraction(bound)
 
     def _recursive_error(self) -> tuple[Enclosure, Fraction]:
         splitting = self.splitting
         each = 1 - (1 - LEVEL) / splitting.rounds  # so that a whole path of splits holds
-        bound = changes_quantile(splitting.top, splitting.rate, None, each)
+        bound = changes_quantile(splitting.last, splitting.rate, None, each)
         factor = splitting.accumulated_error()
-        return scaled(expected_changes(splitting.top, splitting.rate, None), factor), factor * bound
+        return scaled(expected_changes(splitting.last, splitting.rate, None), factor), factor * bound
 
 
 def _read_levels(levels: Sequence[NumberLike]) -> tuple[Fraction, ...]:

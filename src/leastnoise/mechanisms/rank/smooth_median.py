@@ -1,16 +1,25 @@
 """The median plus Laplace noise as wide as the data at hand needs: smooth sensitivity.
 
 Nissim, Raskhodnikova and Smith (STOC 2007), with whole noise. Let L ≥ ln(2/δ) and S the smooth sensitivity for the
-decay 1/ρ = 1 + ε/(2L), on a lattice of whole numbers. The release is the median plus discrete Laplace noise of rate
-λ = ε/(2S), moved to the nearer bound where it leaves the bounds.
+decay 1/ρ = 1 + ε/(2L), on a lattice of whole numbers. The release is the median plus discrete Laplace noise of rate λ =
+ε/(2S), moved to the nearer bound where it leaves the bounds.
 
 Privacy, (ε, δ): for neighbours with medians μ, μ', let λ' = ε/(2S') and p(y) = tanh(λ/2)·e^(−λ|y−μ|). As |μ − μ'| ≤ S',
-λ'·|μ − μ'| ≤ ε/2. If λ' ≤ λ, then tanh(λ/2)/tanh(λ'/2) ≤ λ/λ' ≤ 1/ρ and p/p' ≤ e^(ε/(2L) + ε/2) ≤ e^ε everywhere, as
-L ≥ 1. If λ' > λ, then p/p' ≤ e^((λ'−λ)|y−μ| + ε/2). That is above e^ε only where |y − μ| > T = ε/(2(λ' − λ)) ≥ L/λ, and
+λ'·|μ − μ'| ≤ ε/2. If λ' ≤ λ, then tanh(λ/2)/tanh(λ'/2) ≤ λ/λ' ≤ 1/ρ and p/p' ≤ e^(ε/(2L) + ε/2) ≤ e^ε everywhere, as L
+≥ 1. If λ' > λ, then p/p' ≤ e^((λ'−λ)|y−μ| + ε/2). That is above e^ε only where |y − μ| > T = ε/(2(λ' − λ)) ≥ L/λ, and
 the probability of it is 2α^(⌊T⌋+1)/(1 + α) < 2e^(−λT) ≤ 2e^-L ≤ δ, with α = e^-λ.
 
 The decay ρ is a little slower than the e^(−ε/(2 ln(2/δ))) of the paper; that is the price of whole noise. The noise S/ε
 with ln(1/δ) in place of ln(2/δ) that Tóthmérész (2013, section 3.1) states is not private enough.
+
+The smooth sensitivity of the median: how far it can move, discounted by how many records that takes. Nissim,
+Raskhodnikova and Smith (STOC 2007), Definition 2.2 and section 3.1: with x₁ ≤ … ≤ x_n sorted, x₀ the lower bound,
+x_{n+1} the upper one and m the place of the median,
+
+    S = max over i ≤ m ≤ j of (x_j − x_i)·ρ^(j − i − 1),   0 < ρ < 1.
+
+j − i − 1 records must change before another change can move the median from x_i to x_j. So the median of a neighbour is
+at most S away, and S ≤ S'/ρ for neighbours: S is smooth.
 """
 
 from __future__ import annotations
@@ -22,6 +31,7 @@ from math import ceil
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size
@@ -31,14 +41,56 @@ from leastnoise.exact.numbers import Exact, LogSum
 from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer, read_rational
 from leastnoise.exact.samplers.laplace import truncated_geometric, truncated_geometric_pmf
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.rank.lattice import Interval, Listed, read_interval
-from leastnoise.mechanisms.rank.smooth_sensitivity import LARGEST_WINDOW, smooth_bound
+from leastnoise.mechanisms.rank.lattice import IntervalLattice, Listed, read_interval
 from leastnoise.mechanisms.truths import read_records
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import Approximate
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 
-__all__ = ["SmoothMedian"]
+__all__ = ["SmoothMedian", "smooth_bound"]
+
+LARGEST_WINDOW = 1 << 18  # more records on one side of the median are never looked at
+
+Floats = NDArray[np.float64]
+
+
+def smooth_bound(below: Floats, above: Floats, decay: float) -> float:
+    """A double B with S ≤ B·(1 + 2^-25) ≤ S·(1 + 2^-24).
+
+    For x_i < x_i' the quotient (x_j − x_i)/(x_j' − x_i), j < j', falls as x_i grows to x_i'. So the best j never
+    decreases with i, and halving the rows finds all of them in O(w log w) steps for w records.
+
+    Errors: a power of `decay` carries two roundings for each of at most 2^19 factors, the rest of a term one more, so
+    a term is off by less than 2^-32, relatively. A j that only seems best is best within 2^-31, and by the quotient
+    above it is as nearly best in all rows beyond, so each of at most 19 halvings adds as much: the whole is off by less
+    than 2^-26.
+
+    Args:
+        below: x_m, x_{m−1}, … in this order, whole numbers below 2^53; at most 2^18 + 1 of them.
+        above: x_m, x_{m+1}, ….
+        decay: ρ.
+
+    >>> smooth_bound(np.array([5.0, 4.0, 0.0]), np.array([5.0, 9.0, 10.0]), 0.5)
+    4.0
+    """
+    powers = np.concatenate([[1.0], np.cumprod(np.full(len(below) + len(above), decay))])
+    largest = 0.0
+    rows = [(0, len(below) - 1, 0, len(above) - 1)]  # first and last row, first and last column that may be best
+    while rows:
+        first, last, left, right = rows.pop()
+        if first > last:
+            continue
+        row = (first + last) // 2
+        start = max(left, 1 - row)  # i = j = m is no pair
+        if start <= right:
+            terms = (above[start : right + 1] - below[row]) * powers[row + start - 1 : row + right]
+            best = right - int(np.argmax(terms[::-1]))  # the last of equals: a row of zeros must not narrow the others
+            largest = max(largest, float(terms[best - start]))
+        else:
+            best = right
+        rows += [(first, row - 1, best, right), (row + 1, last, left, best)]
+    return largest
+
 
 _ROUNDING = Fraction(1, 2**24)  # what doubles may add to S, see `smooth_bound`
 _NEGLIGIBLE_RATE = 64  # noise of this rate is zero but for a chance of 2e^-64; less noise is never asked for
@@ -70,7 +122,7 @@ class SmoothMedian(Mechanism):
     name: ClassVar[str] = "smooth sensitivity median"
     epsilon: Exact
     delta: Fraction
-    lattice: Interval
+    lattice: IntervalLattice
     records: int
     missing: Fraction
 
@@ -116,7 +168,7 @@ class SmoothMedian(Mechanism):
         """A point of the lattice, or an array of them."""
         median, spread = self._spread(truth)
         rate = self._rational_epsilon / (2 * spread)
-        places = truncated_geometric(median, 0, self.lattice.top, size=size, source=source, rate=rate)
+        places = truncated_geometric(median, 0, self.lattice.last, size=size, source=source, rate=rate)
         points = self.lattice.points(np.asarray(places))
         return points.item() if size is None else points
 
@@ -127,22 +179,22 @@ class SmoothMedian(Mechanism):
             return Enclosure(Fraction(0), Fraction(0))
         median, spread = self._spread(truth)
         rate = self._rational_epsilon / (2 * spread)
-        return truncated_geometric_pmf(place, median, 0, self.lattice.top, bits=bits, rate=rate)
+        return truncated_geometric_pmf(place, median, 0, self.lattice.last, bits=bits, rate=rate)
 
     def error(self) -> ErrorEstimate:
         """The absolute error at most, over all databases: that of the largest S, the width, and never more than it.
 
         The error at hand is about 2S/ε, with S of the data at hand; that number is private.
         """
-        top = self.lattice.top
-        rate = self._rational_epsilon / (2 * max(top * (1 + _ROUNDING), self._least_spread))
+        steps = self.lattice.last
+        rate = self._rational_epsilon / (2 * max(steps * (1 + _ROUNDING), self._least_spread))
         mean = at_alpha(rate, lambda a: 2 * a / (1 - a * a))
         rest = 1 - LEVEL
         far = least_whole(
-            lambda t: t >= top or at_alpha(rate, lambda a: 2 * a ** (t + 1) / (1 + a), power=t).upper <= rest
+            lambda t: t >= steps or at_alpha(rate, lambda a: 2 * a ** (t + 1) / (1 + a), power=t).upper <= rest
         )
         step = self.lattice.step
-        expected = Enclosure(step * min(mean.lower, Fraction(top)), step * min(mean.upper, Fraction(top)))
+        expected = Enclosure(step * min(mean.lower, Fraction(steps)), step * min(mean.upper, Fraction(steps)))
         return ErrorEstimate("absolute", expected, {LEVEL: step * far}, attained=False)
 
     def reason(self) -> Reason:
@@ -176,17 +228,17 @@ class SmoothMedian(Mechanism):
     def _spread(self, truth: object) -> tuple[int, Fraction]:
         """The place of the median and an upper bound of S, in lattice steps."""
         values = read_records(truth, float(self.missing), self.records)
-        top, middle = self.lattice.top, -(-self.records // 2)
+        steps, middle = self.lattice.last, -(-self.records // 2)
         growth = self.growth
         least = self._least_spread
-        window = min(LARGEST_WINDOW, max(ceil(ln_above(top / least) / ln_below(growth)), 1))
+        window = min(LARGEST_WINDOW, max(ceil(ln_above(steps / least) / ln_below(growth)), 1))
         first, last = max(middle - window, 1), min(middle + window, self.records)
         places = Listed(values, self.lattice).order(first, last).astype(np.float64)
-        ends = [0.0] if first == 1 else [], [float(top)] if last == self.records else []
+        ends = [0.0] if first == 1 else [], [float(steps)] if last == self.records else []
         below = np.concatenate([places[: middle - first + 1][::-1], ends[0]])
         above = np.concatenate([places[middle - first :], ends[1]])
         bound = Fraction(smooth_bound(below, above, float(1 / growth))) * (1 + _ROUNDING / 2)
-        # Pairs outside the window are worth at most top·ρ^window; a public constant is smooth, and so is a maximum.
+        # Pairs outside the window are worth at most steps·ρ^window; a public constant is smooth, and so is a maximum.
         complete = first == 1 and last == self.records
-        outside = Fraction(0) if complete else top * exp_above(-window * ln_below(growth))
+        outside = Fraction(0) if complete else steps * exp_above(-window * ln_below(growth))
         return int(places[middle - first]), max(bound, least, outside)

@@ -1,4 +1,8 @@
-"""The ball of ℓ₂ on the lattice, for queries whose columns are bounded in Euclidean length."""
+"""The ball of ℓ₂ on the lattice, for queries whose columns are bounded in Euclidean length.
+
+It is drawn by rejection from Laplace noise: draws with weight e^(−rate·steps(y)) wherever Σ|y_i| bounds the steps from
+below.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +18,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import TooLarge
-from leastnoise.exact.arrays import largest_size
+from leastnoise.exact.arrays import largest_size, wide_enough
 from leastnoise.exact.balls import of_fraction
 from leastnoise.exact.enclosures import Enclosure, enclose, exp_above
 from leastnoise.exact.formulas import at_alpha, least_whole
 from leastnoise.exact.numbers import Exact, double_of
 from leastnoise.exact.parameters import read_integer
+from leastnoise.exact.samplers.geometric import geometric
+from leastnoise.exact.samplers.laplace import discrete_laplace
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.vector.bodies import Body, Points
-from leastnoise.mechanisms.vector.envelope import Envelope
 
-__all__ = ["Ball"]
+__all__ = ["Envelope", "EuclideanBall"]
+
+_MOST_PROPOSALS = 1 << 15  # at a time
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """The bound part·Σ|y_i| ≤ whole·steps(y), for whole numbers part and whole.
+
+    Propose independent coordinates with weight e^(−rate·(part/whole)·|y_i|) and accept y with probability
+    e^(−(rate/whole)·k), k = whole·steps(y) − part·Σ|y_i| ≥ 0: that is the chance that a geometric number reaches k.
+    """
+
+    dimension: int
+    whole: int
+    part: int = 1
+
+    def draw(
+        self, steps: Callable[[NDArray[Any]], NDArray[Any]], rate: Exact, count: int, source: Source | None
+    ) -> NDArray[Any]:
+        """`count` independent points with P(y) ∝ e^(−rate·steps(y))."""
+        found = [np.empty((0, self.dimension), dtype=np.int64)]
+        missing, tried, kept = count, 0, 0
+        while missing > 0:
+            batch = min(_MOST_PROPOSALS, 16 + missing * (tried + 16) // (kept + 1))
+            proposals = discrete_laplace(
+                rate=rate * self.part / self.whole, size=(batch, self.dimension), source=source
+            )
+            distance, sums = steps(proposals), np.abs(wide_enough(proposals, self.dimension)).sum(axis=1)
+            excess = wide_enough(distance, self.whole) * self.whole - wide_enough(sums, self.part) * self.part
+            accepted = geometric(rate / self.whole, batch, source) >= excess
+            found.append(proposals[accepted])
+            tried, kept = tried + batch, kept + int(accepted.sum())
+            missing = count - kept
+        return np.concatenate(found)[:count]
+
 
 _FINENESS = 64  # of the rational slope of the envelope
 _LARGEST_SQUARE = 1 << 15  # of a radius out to which points are counted
@@ -34,13 +74,13 @@ _MOST_DIMENSIONS = 32  # in which a point takes about 5,000 proposals
 
 
 @dataclass(frozen=True)
-class Ball(Body):
+class EuclideanBall(Body):
     """The ball of ℓ₂ whose radius squared is a whole number: steps(y) is the least R with Σy_i² ≤ R²·radius_squared.
 
     Drawn by rejection from Laplace noise: with m² ≥ 64²·d·radius_squared, 64·Σ|y_i|/m ≤ ‖y‖₂/radius (the inequality of
     Cauchy and Schwarz). That takes about 0.7·1.32^d proposals for each point: 11 in 10 dimensions, 170 in 20.
 
-    >>> Ball(2, 1).points_within(2), Ball(2, 2).steps(np.array([[1, 1], [2, 1]])).tolist()
+    >>> EuclideanBall(2, 1).points_within(2), EuclideanBall(2, 2).steps(np.array([[1, 1], [2, 1]])).tolist()
     (13, [1, 2])
     """
 

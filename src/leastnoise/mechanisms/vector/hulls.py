@@ -16,14 +16,13 @@ from math import factorial, lcm
 import numpy as np
 
 from leastnoise.errors import BadParameter, TooLarge
-from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.mechanisms.vector.lattices import Column
+from leastnoise.exact.matrices import IntegerVector, RationalMatrix
 
 __all__ = ["Boundary", "Simplex", "boundary", "determinant"]
 
 _MOST_SIMPLICES = 20_000
 
-Simplex = tuple[Column, ...]
+Simplex = tuple[IntegerVector, ...]
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Boundary:
         simplices: Triangles (in d dimensions: d corners each) that cover the boundary once.
     """
 
-    faces: tuple[Column, ...]
+    faces: tuple[IntegerVector, ...]
     scale: int
     simplices: tuple[Simplex, ...]
 
@@ -46,7 +45,7 @@ class Boundary:
         return Fraction(sum(abs(determinant(simplex)) for simplex in self.simplices), factorial(len(self.faces[0])))
 
 
-def boundary(columns: Sequence[Column]) -> Boundary:
+def boundary(columns: Sequence[IntegerVector]) -> Boundary:
     """The faces and a triangulation of the boundary of conv(±columns), which must span the space.
 
     Every face is triangulated from its first corner, and so are the faces of faces. The result is accepted only if the
@@ -105,7 +104,7 @@ def determinant(rows: Simplex) -> int:
     return sign * matrix[-1][-1]
 
 
-def _normals(corners: Sequence[Column], dimension: int) -> list[tuple[Fraction, ...]]:
+def _normals(corners: Sequence[IntegerVector], dimension: int) -> list[tuple[Fraction, ...]]:
     """The planes a·y = 1 through corners that qhull takes for a face and that bound all corners, with both signs."""
     points = np.array(corners, dtype=np.float64)
     from scipy.spatial import ConvexHull, QhullError  # slow to import, and seldom needed
@@ -161,7 +160,7 @@ def _is_sphere(simplices: Sequence[Simplex]) -> bool:
     return sum(_meets(ray, simplex) for simplex in simplices) == 1
 
 
-def _meets(ray: Column, simplex: Simplex) -> bool:
+def _meets(ray: IntegerVector, simplex: Simplex) -> bool:
     """Whether the ray lies in the cone over a simplex: by Cramer's rule no corner may be replaced at a loss of sign."""
     whole = determinant(simplex)
     parts = (determinant((*simplex[:i], ray, *simplex[i + 1 :])) for i in range(len(simplex)))
@@ -175,7 +174,7 @@ def _parity(border: Simplex, ordered: Simplex) -> int:
     return -1 if inversions % 2 else 1
 
 
-def _dot(normal: Sequence[Fraction | int], corner: Column) -> Fraction | int:
+def _dot(normal: Sequence[Fraction | int], corner: IntegerVector) -> Fraction | int:
     return sum(a * g for a, g in zip(normal, corner, strict=True))
 
 

@@ -23,16 +23,14 @@ import numpy as np
 from leastnoise.errors import BadParameter, NumberTooLarge
 from leastnoise.exact.arrays import Size, shape_of, wide_enough
 from leastnoise.exact.enclosures import Enclosure, exp_enclosure
-from leastnoise.exact.matrices import RationalMatrix
+from leastnoise.exact.matrices import IntegerVector, RationalMatrix
 from leastnoise.exact.numbers import Exact, double_of
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
 from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.lower_bounds import changes_bound, lattice_packing_bound
 from leastnoise.mechanisms.truths import add_noise, read_whole_vector
 from leastnoise.mechanisms.vector.bodies import Body, FramedBody, total_of
-from leastnoise.mechanisms.vector.bounds import changes_bound, lattice_packing_bound
-from leastnoise.mechanisms.vector.counting import CountingBody
-from leastnoise.mechanisms.vector.lattices import Column
-from leastnoise.mechanisms.vector.norms import CrossPolytope
+from leastnoise.mechanisms.vector.norms import CountingBody, CrossPolytope
 from leastnoise.model.certificate import Certificate, PrivacyCertificate
 from leastnoise.model.channel import Channel
 from leastnoise.model.events import Pure
@@ -69,7 +67,7 @@ class KNorm(Mechanism):
     body: Body
     sensitivity: int
     basis: Basis | None
-    changes: tuple[Column, ...] | None
+    changes: tuple[IntegerVector, ...] | None
 
     def __init__(
         self,
@@ -77,7 +75,7 @@ class KNorm(Mechanism):
         body: Body,
         sensitivity: NumberLike = 1,
         basis: Sequence[Sequence[int]] | None = None,
-        changes: Sequence[Column] | None = None,
+        changes: Sequence[IntegerVector] | None = None,
     ) -> None:
         object.__setattr__(self, "epsilon", read_rate(epsilon, "epsilon"))
         object.__setattr__(self, "sensitivity", read_integer(sensitivity, "sensitivity", at_least=1))

@@ -16,19 +16,17 @@ from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge
 from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.matrices import RationalMatrix
+from leastnoise.exact.matrices import IntegerVector, RationalMatrix, coordinates, distinct_columns, lattice_basis
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
 from leastnoise.mechanisms.candidates import Ranking, plan_for
+from leastnoise.mechanisms.lower_bounds import MOST_COLUMNS
 from leastnoise.mechanisms.numeric.geometric import Geometric
 from leastnoise.mechanisms.numeric.vector_laplace import VectorLaplace
-from leastnoise.mechanisms.vector.ball import Ball
+from leastnoise.mechanisms.vector.ball import EuclideanBall
 from leastnoise.mechanisms.vector.bodies import Body
-from leastnoise.mechanisms.vector.bounds import MOST_COLUMNS
-from leastnoise.mechanisms.vector.counting import CountingBody
 from leastnoise.mechanisms.vector.knorm import KNorm
-from leastnoise.mechanisms.vector.lattices import Column, coordinates, distinct_columns, lattice_basis
-from leastnoise.mechanisms.vector.norms import CrossPolytope, Cube
+from leastnoise.mechanisms.vector.norms import CountingBody, CrossPolytope, Cube
 from leastnoise.mechanisms.vector.polytope import Polytope
 from leastnoise.model.mechanism import Mechanism
 
@@ -99,13 +97,13 @@ class LinearMapProblem:
         most = expected.expected.upper
         return expected.expected if expected.attained else Enclosure(most, most)
 
-    def _makers(self, columns: Sequence[Column]) -> Iterator[Callable[[], KNorm]]:
+    def _makers(self, columns: Sequence[IntegerVector]) -> Iterator[Callable[[], KNorm]]:
         dimension, longest = len(columns[0]), max(sum(entry * entry for entry in column) for column in columns)
         if dimension > 1:
             yield lambda: _with_body(Cube(dimension), columns, self.epsilon)
             yield lambda: _with_body(CountingBody(dimension), columns, self.epsilon)
             if dimension <= _LARGEST_BALL and longest <= _LARGEST_SQUARE:
-                yield lambda: _with_body(Ball(dimension, longest), columns, self.epsilon)
+                yield lambda: _with_body(EuclideanBall(dimension, longest), columns, self.epsilon)
         yield partial(_with_columns, columns, self.epsilon)
 
 
@@ -124,12 +122,12 @@ class _CellsToo(LinearMapProblem):
             yield MappedNoise(tuple(zip(*columns, strict=True)), noise, noise.event)
 
 
-def _with_body(body: Body, columns: Sequence[Column], epsilon: Exact) -> KNorm:
+def _with_body(body: Body, columns: Sequence[IntegerVector], epsilon: Exact) -> KNorm:
     """The body, with as many steps as the furthest column takes."""
     return KNorm(epsilon, body, int(body.steps(np.array(columns, dtype=object)).max()), changes=columns)
 
 
-def _with_columns(columns: Sequence[Column], epsilon: Exact) -> KNorm:
+def _with_columns(columns: Sequence[IntegerVector], epsilon: Exact) -> KNorm:
     """The hull of the columns on the lattice that they generate."""
     basis = lattice_basis(columns)
     rank, rows = len(basis), list(zip(*basis, strict=True))

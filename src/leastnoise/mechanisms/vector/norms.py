@@ -1,4 +1,9 @@
-"""The unit balls of ℓ₁ (Laplace noise on each coordinate) and ℓ∞; that of ℓ₂ has its own file."""
+"""The unit balls of ℓ₁ (Laplace noise on each coordinate) and ℓ∞, and the body of counting queries.
+
+For d counting queries one record more or less adds or subtracts any vector of zeros and ones. K = conv({0, 1}^d ∪ −{0,
+1}^d), so ‖y‖_K = max y⁺ + max y⁻ (the largest coordinate, if positive, minus the smallest, if negative): y = Σ_t 1[y ≥
+t] − Σ_t 1[y ≤ −t] takes so many vectors, and no fewer will do.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +26,7 @@ from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.vector.bodies import FramedBody, Points, RadialBody
 
-__all__ = ["CrossPolytope", "Cube"]
+__all__ = ["CountingBody", "CrossPolytope", "Cube"]
 
 
 @dataclass(frozen=True)
@@ -132,3 +137,75 @@ class Cube(RadialBody):
         wide = np.broadcast_to(radii[:, np.newaxis], (len(radii), self.dimension))
         drawn: Points = uniform_integer(2 * wide + 1, source=source)
         return drawn - wide
+
+
+@dataclass(frozen=True)
+class CountingBody(RadialBody):
+    """K = conv({0, 1}^d ∪ −{0, 1}^d): steps(y) = max(0, max y_i) + max(0, max −y_i).
+
+    R·K ∩ Z^d is the union of the cubes {m − R, …, m}^d, m = 0, …, R. Two neighbouring ones share R^d points, and what
+    two others share lies in those between them, so there are (R + 1)·(R + 1)^d − R·R^d points.
+
+    >>> CountingBody(2).points_within(1), CountingBody(3).volume, CountingBody(2).steps(np.array([[3, -2]])).tolist()
+    (7, Enclosure(4), [5])
+    """
+
+    dimension: int
+
+    @property
+    def name(self) -> str:
+        """Counting queries."""
+        return f"body of {self.dimension} counting queries"
+
+    @property
+    def largest_sum(self) -> int:
+        """The dimension, where all coordinates are one."""
+        return self.dimension
+
+    def steps(self, points: Points) -> NDArray[Any]:
+        """The largest positive part plus the largest negative part."""
+        wide = wide_enough(points, 2)
+        steps: NDArray[Any] = np.maximum(wide.max(axis=-1), 0) + np.maximum(-wide.min(axis=-1), 0)
+        return steps
+
+    def points_within(self, radius: int) -> int:
+        """(R + 1)^(d+1) − R^(d+1)."""
+        points: int = (radius + 1) ** (self.dimension + 1) - radius ** (self.dimension + 1)
+        return points
+
+    def absolute_within(self, radius: int) -> int:
+        """R(R + 1)/3·((R + 2)·(R + 1)^(d−1) − (R − 1)·R^(d−1)).
+
+        A value v > 0 of y_1 leaves R − v + 1 cubes and R − v pairs of neighbours; the same below zero.
+        """
+        r, e = radius, self.dimension - 1
+        total: int = r * (r + 1) * ((r + 2) * (r + 1) ** e - (r - 1) * r**e) // 3
+        return total
+
+    def draw_within(self, radii: NDArray[np.int64], source: Source | None) -> Points:
+        """A uniform point of the union of cubes; those of cube m ≥ 1 that no smaller one has are those with max y = m.
+
+        Up to R = d propose any cube and any point of it, and keep it if it is one of those. Beyond propose cube 0 with
+        weight R + 1 and each pair of a cube m ≥ 1 and a coordinate that is to be m with weight 1; keep a point of which
+        k coordinates are m in one of k cases, for it is proposed in k ways. Either way more than half are kept.
+        """
+        out = np.empty((len(radii), self.dimension), dtype=np.int64)
+        pending = np.arange(len(radii))
+        while len(pending):
+            wide = radii[pending]
+            across = np.broadcast_to(wide[:, np.newaxis] + 1, (len(pending), self.dimension))
+            depth: Points = uniform_integer(across, source=source)
+            far = wide > self.dimension
+            cube = np.zeros(len(pending), dtype=np.int64)
+            kept = np.ones(len(pending), dtype=np.bool_)
+            cube[~far] = uniform_integer(wide[~far] + 1, source=source)
+            kept[~far] = (cube[~far] == 0) | (depth[~far].min(axis=1) == 0)
+            pair = uniform_integer(wide[far] * (self.dimension + 1) + 1, source=source) - (wide[far] + 1)
+            paired = np.flatnonzero(far)[pair >= 0]
+            below, place = np.divmod(pair[pair >= 0], self.dimension)
+            cube[paired] = below + 1
+            depth[paired, place] = 0
+            kept[paired] = uniform_integer((depth[paired] == 0).sum(axis=1), source=source) == 0
+            out[pending[kept]] = cube[kept, np.newaxis] - depth[kept]
+            pending = pending[~kept]
+        return out

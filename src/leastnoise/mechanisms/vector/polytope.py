@@ -29,7 +29,7 @@ from leastnoise.exact.arrays import largest_size, wide_enough
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.formulas import at_alpha
 from leastnoise.exact.laplace_sums import mean_absolute_sum, sum_size
-from leastnoise.exact.matrices import RationalMatrix
+from leastnoise.exact.matrices import IntegerVector, RationalMatrix
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import read_integer
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
@@ -38,7 +38,6 @@ from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.vector.bodies import FramedBody, Points
 from leastnoise.mechanisms.vector.hulls import Boundary, Simplex, boundary, determinant
-from leastnoise.mechanisms.vector.lattices import Column
 
 __all__ = ["Polytope"]
 
@@ -61,7 +60,7 @@ class Polytope(FramedBody):
     (7, Enclosure(3), [2, 3])
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[IntegerVector, ...]
     dimension: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -91,7 +90,7 @@ class Polytope(FramedBody):
         return f"hull of {len(self.columns)} columns and their opposites in {self.dimension} dimensions"
 
     @property
-    def corners(self) -> tuple[Column, ...]:
+    def corners(self) -> tuple[IntegerVector, ...]:
         """The columns."""
         return self.columns
 
@@ -230,7 +229,7 @@ def _cells_of(simplices: Sequence[Simplex]) -> _Cells:
     )
 
 
-def _cells_towards(simplices: Sequence[Simplex], base: int) -> list[tuple[int, int, Column, bool]] | None:
+def _cells_towards(simplices: Sequence[Simplex], base: int) -> list[tuple[int, int, IntegerVector, bool]] | None:
     """Level, simplex and p of every cell, and whether its f are whole; None if the direction ξ lies on a border."""
     found = []
     for place, simplex in enumerate(simplices):
@@ -245,7 +244,7 @@ def _cells_towards(simplices: Sequence[Simplex], base: int) -> list[tuple[int, i
     return found
 
 
-def _rests(rows: Sequence[Column], base: int) -> list[list[Fraction]] | None:
+def _rests(rows: Sequence[IntegerVector], base: int) -> list[list[Fraction]] | None:
     """The f of all lattice points Σf_j·v_j with f_j in [0, 1) or (0, 1], for the matrix with columns v_j."""
     size = len(rows)
     right = [[*(int(i == j) for j in range(size)), base**i] for i in range(size)]

@@ -21,7 +21,7 @@ from leastnoise.exact.formulas import larger, scaled
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import OneShotTopK, PeelingTopK, PermuteAndFlip, plan_for
-from leastnoise.mechanisms.choice.regret import least_regret
+from leastnoise.mechanisms.choice.selection import least_regret
 from leastnoise.model.mechanism import Mechanism
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Sensitivity

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from leastnoise.data import Axis, BinAxis, Predicate, col
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem
-from leastnoise.mechanisms.histogram.linear_noise import reach_of
+from leastnoise.mechanisms.histogram.mapped_noise import reach_of
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.arguments import axis_labels, cell_count

@@ -38,8 +38,8 @@ from leastnoise.mechanisms.histogram.independent_noise import (
     require_drawable,
 )
 from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise, Matrix
+from leastnoise.mechanisms.lower_bounds import lattice_packing_bound
 from leastnoise.mechanisms.vector import CrossPolytope
-from leastnoise.mechanisms.vector.bounds import lattice_packing_bound
 from leastnoise.model.events import Approximate, Pure
 from leastnoise.model.limits import (
     LARGEST_ENTRY,

@@ -12,7 +12,7 @@ from leastnoise import check
 from leastnoise.errors import BadParameter, InsecureSource, LeastNoiseError, TooLarge
 from leastnoise.exact import SeededSource
 from leastnoise.mechanisms.combinatorial.k_median import KMedian
-from leastnoise.mechanisms.rank.certificates import growing_databases
+from leastnoise.mechanisms.rank.quantile import growing_databases
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.channel import Channel
 from leastnoise.model.events import BoundedRange, Composed, event_from_dict

@@ -16,7 +16,7 @@ from math import exp, log
 from leastnoise.exact.balls import Ball, of_fraction
 from leastnoise.exact.enclosures import Enclosure, enclose
 from leastnoise.exact.numbers import Exact, ball_of, ln
-from leastnoise.mechanisms.choice.regret import exponential_quantile, exponential_regret
+from leastnoise.mechanisms.choice.selection import exponential_quantile, exponential_regret
 
 __all__ = ["RaisedUtility", "all_cuts"]
 

@@ -21,10 +21,10 @@ from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer
 from leastnoise.exact.sources import Source, require_secure, system_source
-from leastnoise.mechanisms.combinatorial.bounds import sorted_counts_bound
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import LARGEST_COUNT, read_counts
 from leastnoise.mechanisms.combinatorial.sorted_counts.isotonic import nearest_counts
 from leastnoise.mechanisms.combinatorial.sorted_counts.walk_filter import Progress
+from leastnoise.mechanisms.lower_bounds import sorted_counts_bound
 from leastnoise.mechanisms.numeric.vector_laplace import VectorLaplace
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import LaplaceNoise

@@ -18,10 +18,10 @@ from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer, read_rational
 from leastnoise.exact.sources import SeededSource
-from leastnoise.mechanisms.combinatorial.bounds import sorted_counts_bound
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import Integers, distance, read_counts
 from leastnoise.mechanisms.combinatorial.sorted_counts.isotonic_counts import MOST_COUNTS, IsotonicCounts
 from leastnoise.mechanisms.combinatorial.sorted_counts.sorted_counts import LEAST_EPSILON, SortedCounts
+from leastnoise.mechanisms.lower_bounds import sorted_counts_bound
 
 __all__ = ["SortedCountsPlan", "plan_sorted_counts", "zipf_counts"]
 

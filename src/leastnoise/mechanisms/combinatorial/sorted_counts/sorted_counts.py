@@ -25,7 +25,6 @@ from leastnoise.exact.enclosures import Enclosure, enclose
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
 from leastnoise.exact.sources import Source, require_secure, system_source
-from leastnoise.mechanisms.combinatorial.bounds import sorted_counts_bound
 from leastnoise.mechanisms.combinatorial.sorted_counts.calibration import half_keep, tight_keep
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import (
     LARGEST_COUNT,
@@ -44,6 +43,7 @@ from leastnoise.mechanisms.combinatorial.sorted_counts.partition_weights import 
 )
 from leastnoise.mechanisms.combinatorial.sorted_counts.walk_filter import Progress
 from leastnoise.mechanisms.combinatorial.sorted_counts.walk_sampler import WalkSampler
+from leastnoise.mechanisms.lower_bounds import sorted_counts_bound
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import BoundedRange, Pure
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason

@@ -23,10 +23,10 @@ from leastnoise.exact.enclosures import Enclosure, enclose
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_epsilon, read_exact
 from leastnoise.exact.sources import Source, require_secure, system_source
-from leastnoise.mechanisms.combinatorial.bounds import vertex_cover_bound
 from leastnoise.mechanisms.combinatorial.graph_input import EdgeList, GraphLike, Nodes, read_graph, read_nodes
 from leastnoise.mechanisms.combinatorial.vertex_cover.calibration import least_noise
 from leastnoise.mechanisms.combinatorial.vertex_cover.noisy_order import Integers, Progress, noisy_order
+from leastnoise.mechanisms.lower_bounds import vertex_cover_bound
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import Pure
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason

@@ -24,10 +24,10 @@ from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.samplers.chances import at_chances
 from leastnoise.exact.samplers.scores import Scores
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.choice.regret import exponential_quantile, exponential_regret
+from leastnoise.mechanisms.choice.selection import exponential_quantile, exponential_regret
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, read_graph, read_nodes
 from leastnoise.mechanisms.combinatorial.vertex_cover.noisy_order import Integers
-from leastnoise.mechanisms.rank.certificates import certify
+from leastnoise.mechanisms.rank.quantile import certify
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import BoundedRange
 from leastnoise.model.graphs import from_edges
