@@ -3,6 +3,8 @@
 import json
 import pickle
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 
@@ -12,7 +14,7 @@ import pytest
 
 import leastnoise as ln
 from leastnoise.accounting import Ledger
-from leastnoise.errors import BadParameter, InsecureSource, RequestConflict
+from leastnoise.errors import BadChannel, BadParameter, EngineFailure, InsecureSource, RequestConflict
 from leastnoise.exact import Enclosure, SeededSource, SystemSource
 from leastnoise.mechanisms import DiscreteGaussian, Geometric, PermuteAndFlip, RandomizedResponse, Staircase
 from leastnoise.mechanisms.combinatorial import KMedian
@@ -254,6 +256,121 @@ def test_a_mechanism_that_cant_be_told_from_others_needs_parameters(ledger, held
     release_mechanism(Loaded(held), 1)  # without a ledger nothing is bound
 
 
+class Slotted:
+    __slots__ = ("__hidden", "shown")
+
+    def __init__(self, shown, hidden):
+        self.shown, self.__hidden = shown, hidden
+
+
+class BelowSlots(Slotted):
+    pass
+
+
+class Undeclared(Loaded):
+    """It inherits a dataclass, and keeps more than its fields."""
+
+    def __init__(self, held, more):
+        super().__init__(held)
+        object.__setattr__(self, "more", more)
+
+
+class Sequential(Loaded, tuple):
+    """A mechanism first, a sequence second."""
+
+    def __init__(self, held):
+        object.__setattr__(self, "held", held)
+
+    def __new__(cls, _):
+        return tuple.__new__(cls)
+
+
+class Knob(Loaded):
+    scale = 1
+
+
+def test_all_that_a_mechanism_of_ones_own_holds_is_told_apart():
+    pairs = [
+        (BelowSlots(1, 2), BelowSlots(2, 2)),
+        (BelowSlots(1, 2), BelowSlots(1, 3)),
+        (Undeclared(1, 2), Undeclared(1, 3)),
+        (Loaded(Undeclared(1, 2)), Loaded(Undeclared(1, 3))),
+        (Sequential(1), Sequential(2)),
+        (b"x", (120,)),
+        (10**5000, 10**5000 + 1),
+    ]
+    for one, other in pairs:
+        assert fingerprint_of(one) == fingerprint_of(one) != fingerprint_of(other)
+
+
+def test_what_a_class_sets_for_all_its_objects_is_bound(ledger, monkeypatch):
+    charge = {"ledger": ledger, "dataset": "d", "request_id": "q"}
+    release_mechanism(Knob(), 1, **charge)
+    monkeypatch.setattr(Knob, "scale", 2)
+    with pytest.raises(RequestConflict):
+        release_mechanism(Knob(), 1, **charge)
+
+
+def test_classes_that_a_function_makes_cant_be_told_apart(ledger):
+    def made(value):
+        class Made(Loaded):
+            def draw(self, truth, size=None, source=None):  # noqa: ARG002
+                return value
+
+        return Made()
+
+    with pytest.raises(BadParameter, match="parameters="):
+        release_mechanism(made(1), 1, ledger=ledger, dataset="d", request_id="q")
+    assert ledger.left("d", "anyone").epsilon == 1000
+
+
+STRANGE = {
+    "date": date(2020, 1, 1),
+    "decimal": Decimal(1),
+    "bytes": b"a",
+    "complex": 1j,
+    "long": 10**5000,
+    "inside": (1, date(2020, 1, 1)),
+}
+
+
+@pytest.mark.parametrize("kind", STRANGE)
+@pytest.mark.parametrize("charged", [True, False])
+def test_labels_that_cant_be_recorded_are_refused_before_anything_is_spent(ledger, kind, charged):
+    label = STRANGE[kind]
+    charge = {"ledger": ledger, "dataset": "d", "request_id": "q"} if charged else {}
+    asks = [
+        lambda: combinatorial.min_cut([("a", "b")], 1, nodes=["a", "b", label], **charge),
+        lambda: combinatorial.min_cut([("a", "b")], 1, "1e-6", nodes=["a", "b", label], **charge),
+        lambda: combinatorial.vertex_cover([("a", "b")], 1, nodes=["a", "b", label], **charge),
+        *(
+            partial(release_mechanism, mechanism, truth, parameters={"version": 1}, **charge)
+            for mechanism, truth in [
+                (PermuteAndFlip(1, ["a", label]), [1, 0]),
+                (RandomizedResponse(1, ["a", label]), "a"),
+            ]
+        ),
+    ]
+    for ask in asks:
+        with pytest.raises((BadChannel, BadParameter)):
+            ask()
+    assert ledger.left("d", "anyone").epsilon == 1000
+
+
+def test_nodes_of_any_kind_come_back_as_they_are(ledger):
+    nodes = [0, "0", 2.5, None, (1, "x"), (2, "y"), Fraction(1, 3)]
+    order = combinatorial.vertex_cover([(0, "0")], 1, nodes=nodes, ledger=ledger, dataset="d").value
+    assert sorted(map(repr, order)) == sorted(map(repr, nodes))
+    pairs = [(i, j) for i in range(2) for j in range(2)]
+    assert sorted(combinatorial.vertex_cover([(pairs[0], pairs[1])], 1, nodes=pairs).value) == pairs
+    for names in (nodes, [10, 20, 30, 40, 50], list("abcde"), 5):
+        listed = names if isinstance(names, list) else range(names)
+        edges = [(listed[1], listed[4]), (listed[4], listed[0])]
+        order = combinatorial.vertex_cover(edges, 1, nodes=names).value
+        cover = set(combinatorial.decode(order, edges))
+        assert all(one in cover or other in cover for one, other in edges)
+
+
 def test_values_of_any_kind_are_told_apart():
     values = [
         None, False, 0, 0.0, -0.0, Fraction(1, 2), 0.5, "0.5", "", (), (0,), (0, 0), ((0,), 0), {0}, {0: 1}, {0: None},
@@ -328,7 +445,30 @@ def test_what_overrides_release_does_not_choose_the_source(ledger):
             assert type(source) is SystemSource
             return super().draw(truth, size, source)
 
-    assert release_mechanism(Sly(), 1, ledger=ledger, dataset="d").value in (0, 1)
+    charge = {"ledger": ledger, "dataset": "d", "parameters": {"version": 1}}
+    assert release_mechanism(Sly(), 1, **charge).value in (0, 1)
+
+
+TUCKED_AWAY = SeededSource(7)
+
+
+class Made(Loaded):
+    def draw(self, truth, size=None, source=None):  # noqa: ARG002 - the attack
+        return super().draw(truth, size, SeededSource(7))
+
+
+class Global(Loaded):
+    def draw(self, truth, size=None, source=None):  # noqa: ARG002 - the attack
+        return super().draw(truth, size, TUCKED_AWAY)
+
+
+@pytest.mark.parametrize("kind", [Made, Global])
+def test_a_draw_that_finds_a_seeded_source_elsewhere_gives_no_answer(ledger, kind):
+    with pytest.raises(EngineFailure):
+        release_mechanism(kind(), 1, ledger=ledger, dataset="d")
+    with pytest.raises(EngineFailure):
+        release_mechanism(kind(), 1)
+    assert kind().draw(1) in (0, 1)  # outside of a release it may
 
 
 def test_a_source_whose_bits_were_replaced_is_not_used():

@@ -3,7 +3,8 @@
 `SystemSource` is AES-256 in counter mode under a key from the operating system. Each thread has a key of its own; a
 forked child never continues its parent's stream; a copied or unpickled source starts afresh. A key gives at most
 2^30 bytes (2^26 blocks), so the chance of telling the stream from true randomness by the absence of repeated blocks
-stays below 2^-76. `SeededSource` repeats itself on purpose, for tests; whatever protects people refuses it.
+stays below 2^-76. `SeededSource` repeats itself on purpose, for tests; whatever protects people refuses it, and within
+`releasing` it gives no bits at all.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ import hashlib
 import os
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -21,12 +25,13 @@ from numpy.typing import NDArray
 from leastnoise.errors import InsecureSource
 from leastnoise.exact.parameters import read_integer
 
-__all__ = ["SeededSource", "Source", "SystemSource", "require_secure", "system_source"]
+__all__ = ["SeededSource", "Source", "SystemSource", "releasing", "require_secure", "system_source"]
 
 _BYTES_PER_KEY = 1 << 30
 _CHUNK = 1 << 17
 _ZEROS = memoryview(bytes(_CHUNK))
 _forks = 0
+_releases: ContextVar[int] = ContextVar("releases", default=0)
 
 
 def _count_fork() -> None:
@@ -105,12 +110,28 @@ class SeededSource(Source):
         self._lock = threading.Lock()
 
     def words(self, count: int, bits: int) -> NDArray[Any]:
-        """The next `count` words of the repeatable stream."""
+        """The next `count` words of the repeatable stream; none within a release."""
+        if _releases.get():
+            raise InsecureSource(
+                "a release needs unpredictable noise",
+                given=type(self).__name__,
+                fix="take the source from the arguments of `draw`",
+            )
         with self._lock:
             return self._stream.words(count, bits)
 
 
 system_source = SystemSource()
+
+
+@contextmanager
+def releasing() -> Iterator[None]:
+    """Nothing in here gets bits from a seeded source, wherever a mechanism has it from."""
+    token = _releases.set(_releases.get() + 1)
+    try:
+        yield
+    finally:
+        _releases.reset(token)
 
 
 def require_secure(source: Source | None) -> Source:

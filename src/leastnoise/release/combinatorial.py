@@ -41,7 +41,7 @@ from leastnoise.mechanisms.combinatorial import (
 )
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, public_nodes
 from leastnoise.model.labels import decode_label, encode_label
-from leastnoise.release.mechanism import fingerprint_of, release_mechanism
+from leastnoise.release.mechanism import fingerprint_of, release_mechanism, require_recordable
 from leastnoise.release.result import Release
 
 __all__ = [
@@ -114,6 +114,7 @@ def min_cut(
     """
     _require_graph(graph)
     mechanism = plan_min_cut(public_nodes(graph) if nodes is None else nodes, epsilon, delta, weights).mechanism
+    require_recordable(mechanism)
     return release_mechanism(
         mechanism,
         graph,
@@ -200,12 +201,13 @@ def vertex_cover(
     """
     _require_graph(graph)
     mechanism = VertexCoverOrder(epsilon, public_nodes(graph) if nodes is None else nodes)
+    require_recordable(mechanism)
     return release_mechanism(
         mechanism,
         graph,
         progress=progress,
-        encode=lambda order: [encode_label(node) for node in np.asarray(order).tolist()],
-        decode=lambda order: np.array([decode_label(node) for node in order]),
+        encode=lambda order: [encode_label(node) for node in _plain(order)],
+        decode=_as_array,
         **charge,
     )
 
@@ -295,6 +297,19 @@ def _require_same(
                 given=f"{value}",
                 fix=f"pass {name}={own}, or make another",
             )
+
+
+def _plain(order: Any) -> list[Any]:
+    """Nodes as they are: an array of them all would make text of numbers, and rows of tuples."""
+    return order.tolist() if isinstance(order, np.ndarray) else list(order)
+
+
+def _as_array(order: Any) -> NDArray[Any]:
+    """The recorded nodes, each as it was: an array of numbers if all are whole, else of objects."""
+    nodes = [decode_label(node) for node in order]
+    if all(type(node) is int and abs(node) < 1 << 63 for node in nodes):
+        return np.array(nodes, dtype=np.int64)
+    return np.fromiter(nodes, dtype=object, count=len(nodes))
 
 
 def _run_lengths(counts: Any) -> Json:

@@ -1,9 +1,10 @@
 """Releasing any mechanism's answer: charged to a ledger if there is one, its cost reported either way.
 
 A request id is bound to the mechanism by one hash, so that no other question gets the recorded answer. A mechanism is
-described by what makes two of them equal: the fields of its dataclass, or the attributes of a plain class, down to
-numbers, text and arrays. What is computed from these (cached properties, fields that equality leaves out) does not
-count. A function has no description, for its name and its text do not say what it does.
+described by all that it and its class hold, down to numbers, text and arrays: fields, attributes, slots, and what the
+class sets for all its objects. What is computed from these (cached properties, fields that equality leaves out) does
+not count. A function has no description, for its name and its text do not say what it does. Nor has a class that a
+function made: the next call makes another one of the same name.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import numpy as np
 from leastnoise.errors import BadParameter, InsecureSource
 from leastnoise.exact.sources import Source, SystemSource, system_source
 from leastnoise.ledger import Ledger, Request
-from leastnoise.ledger.record import Json
+from leastnoise.ledger.record import Json, canonical
 from leastnoise.mechanisms.combinatorial.k_median.metric import PublicMetric
 from leastnoise.model.channel import Channel
 from leastnoise.model.labels import decode_label, encode_label
@@ -35,7 +36,10 @@ from leastnoise.release.result import Release
 from leastnoise.release.tables import TidyTable
 from leastnoise.release.transaction import left_after, release_once
 
-__all__ = ["fingerprint_of", "release_mechanism", "require_no_predictable_source"]
+__all__ = ["fingerprint_of", "release_mechanism", "require_no_predictable_source", "require_recordable"]
+
+_LABELS = ("candidates", "colours", "nodes", "options")  # what mechanisms call the labels of which they draw some
+_WIDEST_INTEGER = 1000  # bits; Python writes no whole number of more than 4300 digits
 
 
 def release_mechanism(
@@ -85,6 +89,8 @@ def release_mechanism(
     (<class 'int'>, 'ε = ln(3)', True)
     """
     require_no_predictable_source(mechanism)
+    if encode is None:
+        require_recordable(mechanism)
     draw: Callable[..., Any] = mechanism.draw
     if progress is not None:
         draw = partial(draw, progress=_accepted(mechanism, progress))
@@ -100,6 +106,19 @@ def release_mechanism(
     write, show = encode or _encode, decode or decode_label
     recorded = release_once(ledger, request, read, lambda truth: write(draw(truth, source=system_source)))
     return Release(TidyTable({"value": (show(recorded),)}), replace(plan, left=left_after(ledger, request)), name)
+
+
+def require_recordable(mechanism: Mechanism) -> None:
+    """Refuse public labels that have no form in JSON, before one of them is drawn.
+
+    Raises:
+        BadChannel: A label has no such form.
+        BadParameter: One is too long for it.
+    """
+    law = getattr(mechanism, "law", None)
+    for labels in (*(getattr(mechanism, name, ()) for name in _LABELS), law.outputs if isinstance(law, Channel) else ()):
+        if not isinstance(labels, range):
+            canonical([encode_label(label) for label in labels], "the list of labels")
 
 
 def _plan(mechanism: Mechanism) -> ReleasePlan:
@@ -188,8 +207,12 @@ def require_no_predictable_source(mechanism: Mechanism) -> None:
 
 def _describe(value: Any) -> Json:
     """A value as JSON, different for different values."""
-    if value is None or isinstance(value, bool | str) or type(value) is int:
+    if value is None or isinstance(value, bool | str):
         return value
+    if type(value) is int:
+        return value if value.bit_length() <= _WIDEST_INTEGER else {"integer": hex(value)}
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
     if isinstance(value, float):
         return {"float": value.hex()}
     if isinstance(value, Fraction):
@@ -207,8 +230,8 @@ def _describe(value: Any) -> Json:
         return {"metric": _describe([value.count, value.diameter, value.resolution, *_places(value)])}
     if isinstance(value, SystemSource):
         return {"source": "system"}
-    if is_dataclass(value) and not isinstance(value, type):
-        return _described(value, {f.name: getattr(value, f.name) for f in fields(value) if f.compare})
+    if isinstance(value, Mechanism) or (is_dataclass(value) and not isinstance(value, type)):
+        return _described(value)
     if isinstance(value, Mapping):
         pairs = [[_describe(key), _describe(part)] for key, part in value.items()]
         return {"mapping": sorted(pairs, key=json.dumps)}
@@ -218,16 +241,50 @@ def _describe(value: Any) -> Json:
         return {"list": [_describe(part) for part in value]}
     if callable(value) or not hasattr(value, "__dict__"):
         raise _undescribed(value)
-    kept = {name: part for name, part in vars(value).items() if not _is_cached(type(value), name)}
-    return _described(value, kept)
+    return _described(value)
 
 
-def _described(value: Any, parts: Mapping[str, Any]) -> Json:
-    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+def _described(value: Any) -> Json:
+    kind = type(value)
+    if "<locals>" in kind.__qualname__:
+        raise _undescribed(value)
     law = getattr(value, "law", None)
-    if isinstance(value, Mechanism) and isinstance(law, Channel):  # a table says all there is to say
+    ours = kind.__module__.startswith("leastnoise.")
+    if ours and isinstance(value, Mechanism) and isinstance(law, Channel):  # a table says all there is to say
         parts = {"law": law, "event": value.event}
-    return {"class": kind, "parts": {name: _describe(part) for name, part in parts.items()}}
+    else:
+        parts = {**_settings(kind), **_state(value)}
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    return {"class": name, "parts": {part: _describe(held) for part, held in parts.items()}}
+
+
+def _settings(kind: type) -> dict[str, Any]:
+    """What a class sets for all its objects: no methods, properties and slots, and nothing that Python keeps there."""
+    every = {name: part for base in reversed(kind.__mro__) for name, part in vars(base).items()}
+    return {name: part for name, part in every.items() if not hasattr(part, "__get__") and not _is_python(name)}
+
+
+def _state(value: Any) -> dict[str, Any]:
+    """What one object holds beside that."""
+    held = {name: getattr(value, name) for name in _slots(type(value)) if hasattr(value, name)}
+    held |= vars(value) if hasattr(value, "__dict__") else {}
+    if is_dataclass(value):
+        held |= {f.name: getattr(value, f.name) for f in fields(value)}
+    computed = {f.name for f in fields(value) if not f.compare} if is_dataclass(value) else set()
+    return {name: part for name, part in held.items() if name not in computed and not _is_cached(type(value), name)}
+
+
+def _slots(kind: type) -> Iterator[str]:
+    for base in kind.__mro__:
+        names = vars(base).get("__slots__", ())
+        for name in [names] if isinstance(names, str) else names:
+            hidden = name.startswith("__") and not name.endswith("__")  # Python puts the class before such a name
+            if not _is_python(name):
+                yield f"_{base.__name__.lstrip('_')}{name}" if hidden else name
+
+
+def _is_python(name: str) -> bool:
+    return (name.startswith("__") and name.endswith("__")) or name == "_abc_impl"
 
 
 def _places(metric: PublicMetric) -> Iterable[Any]:
@@ -263,8 +320,8 @@ def _held(part: Any) -> Iterator[Any]:
         yield from (cell.cell_contents for cell in part.__closure__ or () if cell != CellType())
     elif not isinstance(part, type):
         yield from vars(part).values() if hasattr(part, "__dict__") else ()
-        slots = [name for kind in type(part).__mro__ for name in getattr(kind, "__slots__", ())]
-        yield from (getattr(part, name, None) for name in slots if isinstance(name, str))
+        yield from (getattr(part, name, None) for name in _slots(type(part)))
+        yield from _settings(type(part)).values()
 
 
 def _undescribed(value: object) -> BadParameter:

@@ -31,6 +31,7 @@ from typing import Any, TypeVar
 
 from leastnoise.composition import Left
 from leastnoise.errors import BadParameter, EngineFailure, LeastNoiseError, LedgerUnavailable
+from leastnoise.exact.sources import releasing
 from leastnoise.ledger import FLOOR, Ledger, Opening, Request
 from leastnoise.ledger.record import Json
 
@@ -112,7 +113,8 @@ def _steps(
 def _private(work: Callable[[], Any]) -> Any:
     """Run what sees private values. An interruption stays one; anything else becomes the one failure."""
     try:
-        return work()
+        with releasing():
+            return work()
     except Exception:
         raise engine_failure() from None
     except BaseException:

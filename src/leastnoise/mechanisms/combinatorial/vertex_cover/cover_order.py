@@ -149,12 +149,13 @@ def decode(order: Sequence[Hashable] | Integers, graph: GraphLike) -> Any:
     >>> decode([2, 0, 1], [(0, 1), (1, 2)]).tolist(), decode(["x", "y"], [])
     ([2, 0], [])
     """
-    counted = isinstance(order, np.ndarray) or set(order) == set(range(len(order)))
-    edges = read_graph(graph, range(len(order)) if counted else order)
+    named = order.tolist() if isinstance(order, np.ndarray) else list(order)
+    counted = set(named) == set(range(len(named)))  # a released array may hold names, or numbers that are names
+    edges = read_graph(graph, range(len(named)) if counted else named)
     rank = np.argsort(np.asarray(order)) if counted else np.arange(len(order))
     covers = np.zeros(len(order), dtype=np.bool_)
     covers[np.minimum(rank[edges.tails], rank[edges.heads])] = True
-    return np.asarray(order)[covers] if counted else [order[place] for place in np.flatnonzero(covers).tolist()]
+    return np.asarray(order)[covers] if counted else [named[place] for place in np.flatnonzero(covers).tolist()]
 
 
 def plain_cover(epsilon: NumberLike, nodes: Nodes) -> NoReturn:
