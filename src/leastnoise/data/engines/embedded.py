@@ -212,6 +212,7 @@ def _connect(folder: TemporaryFolder, memory_limit: str | None) -> duckdb.DuckDB
     except duckdb.Error:
         folder.remove()
         raise BadParameter("memory_limit is no size", given=memory_limit, fix='write "8GB" or "500MB"') from None
+    connection.execute("SET enable_progress_bar = false")  # on in notebooks; how far it is depends on the rows
     _open_here[id(connection)] = connection
     return connection
 
