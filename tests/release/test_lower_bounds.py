@@ -1,6 +1,8 @@
 """A printed lower bound is one: no mechanism that we have is below it, and the question's neighbours justify it."""
 
 import random
+from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 
 import pyarrow as pa
@@ -151,3 +153,71 @@ def test_the_best_sum_of_uneven_bounds_is_not_bounded_as_if_they_were_even(datas
         return dataset.choose(by="k", keys=KEYS, sum_of="n", bounds=(low, 9)).plan(1).lower_bound.lower
 
     assert bound(0) == bound(-1) <= bound(-2) <= bound(-5) < bound(-9)
+
+
+NARROW = pa.table(
+    {
+        "who": pa.array([1, 2], pa.int64()),
+        "few": pa.array([1, 2], pa.int8()),
+        "age": pa.array([1, 2], pa.uint8()),
+        "price": pa.array([Decimal("1.50"), Decimal("2.50")], pa.decimal128(5, 2)),
+        "single": pa.array([1.0, 2.0], pa.float32()),
+        "real": pa.array([1.0, 2.0], pa.float64()),
+    }
+)
+BEYOND_THE_TYPE = {  # questions that the type of a column answers without any noise, and the like that it does not
+    "filter below": (lambda d: d.count(where="age < 0"), lambda d: d.count(where="age < 1")),
+    "filter above": (lambda d: d.count(where="age > 255"), lambda d: d.count(where="age > 254")),
+    "decimal filter": (lambda d: d.count(where="price >= 1000"), lambda d: d.count(where="price >= 999")),
+    "bin above": (lambda d: d.count(bins={"age": [250, 256, 300]}), lambda d: d.count(bins={"age": [250, 255, 300]})),
+    "bin below": (lambda d: d.count(bins={"age": [-5, 0, 1]}), lambda d: d.count(bins={"age": [-5, 1]})),
+    "decimal bin": (lambda d: d.count(bins={"price": [0, 1000, 2000]}), lambda d: d.count(bins={"price": [0, 1000]})),
+    "thin bin": (
+        lambda d: d.count(bins={"single": ["0.1", "0.100000001", 1]}),
+        lambda d: d.count(bins={"real": ["0.1", "0.100000001", 1]}),
+    ),
+    "key": (lambda d: d.count(keys={"age": [1, 256]}), lambda d: d.count(keys={"age": [1, 255]})),
+    "single key": (lambda d: d.count(keys={"single": [0.1]}), lambda d: d.count(keys={"real": [0.1]})),
+    "workload": (
+        lambda d: d.workload([[1, 0], [0, 1]], keys={"age": [1, 256]}),
+        lambda d: d.workload([[1, 0], [0, 1]], keys={"age": [1, 255]}),
+    ),
+    "sum": (lambda d: d.sum("age", bounds=(0, 400)), lambda d: d.sum("age", bounds=(0, 255))),
+    "negative sum": (lambda d: d.sum("age", bounds=(-3, 2)), lambda d: d.sum("few", bounds=(-3, 2))),
+    "single sum": (
+        lambda d: d.sum("single", bounds=(0, 1), step="1/100000000"),
+        lambda d: d.sum("real", bounds=(0, 1), step="1/100000000"),
+    ),
+    "median": (lambda d: d.median("age", grid=[0, 100, 600]), lambda d: d.median("age", grid=[0, 100, 400])),
+    "most common": (
+        lambda d: d.most_common(keys={"age": [1, 256]}),
+        lambda d: d.most_common(keys={"age": [1, 255]}),
+    ),
+    "vote": (lambda d: d.decision(keys={"age": [1, 256]}), lambda d: d.decision(keys={"age": [1, 255]})),
+    "sorted counts": (
+        lambda d: d.sorted_counts(by="age", total=300, top=3),
+        lambda d: d.sorted_counts(by="age", total=256, top=3),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def narrow(tmp_path_factory):
+    opening = Opening(Privacy(1), "who")
+    with Ledger.create(tmp_path_factory.mktemp("narrow") / "ledger") as ledger, open_table(NARROW) as table:
+        yield Dataset(table, ledger, "d", "a", "any", Contribution("who"), opening)
+
+
+@pytest.mark.parametrize("name", BEYOND_THE_TYPE)
+def test_none_is_printed_where_the_type_of_a_column_does_not_reach(narrow, name):
+    beyond, within = BEYOND_THE_TYPE[name]
+    assert beyond(narrow).plan("1/2").lower_bound is None
+    assert beyond(narrow).plan("1/2").reason.lower_bound is None
+    assert within(narrow).plan("1/2").lower_bound is not None
+
+
+def test_none_where_a_constant_would_beat_it_for_all_units_that_there_can_be(narrow):
+    few = replace(narrow, contribution=Contribution("few"))
+    assert few.count().plan(1).lower_bound is not None
+    assert narrow.count().plan("1/1000").lower_bound.lower > 128  # half of the 256 units that one byte can name
+    assert few.count().plan("1/1000").lower_bound is None

@@ -18,7 +18,8 @@ class Untouchable(Table):
     """The schema of a table, and an alarm on every way to its data."""
 
     def __init__(self, model):
-        for public in ("name", "identity", "former_names", "overlapping", "columns", "hints", "dialect", "_reading"):
+        named = "name", "identity", "former_names", "overlapping"
+        for public in (*named, "columns", "types", "hints", "dialect", "_reading"):
             setattr(self, public, getattr(model, public))
 
     def _execute(self, *_):

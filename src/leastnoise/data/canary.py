@@ -29,14 +29,6 @@ _LONG = 70_000  # letters: more than a key may have
 _MOST_REMEMBERED = 100_000
 
 _WHOLE = (0, *(sign * (2**bits - less) for bits in range(128) for sign in (1, -1) for less in (0, bits % 8 == 7)))
-_BITS = {
-    **dict.fromkeys(("tinyint",), 8),
-    **dict.fromkeys(("smallint", "int2"), 16),
-    **dict.fromkeys(("integer", "int", "int4"), 32),
-    **dict.fromkeys(("bigint", "int8"), 64),
-    "hugeint": 128,
-}
-_UNSIGNED = {"utinyint": 8, "usmallint": 16, "uinteger": 32, "ubigint": 64}
 _SINGLE = (
     "0",
     "-0.0",
@@ -152,11 +144,10 @@ class Canary:
         native = column.native.lower()
         match column.kind:
             case Kind.INTEGER:
-                bits, unsigned = _BITS.get(native, 64), _UNSIGNED.get(native)
-                low, high = (0, 2**unsigned - 1) if unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+                low, high = column.whole_range
                 return [str(whole) for whole in _WHOLE if low <= whole <= high]
             case Kind.REAL:
-                return _SINGLE if native in ("float", "float4") else _DOUBLE
+                return _SINGLE if column.is_single else _DOUBLE
             case Kind.DECIMAL:
                 return _decimals(column, self._dialect)
             case Kind.TEXT if native == "uuid":

@@ -26,10 +26,27 @@ the calendar, where several ids would meet.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
+from fractions import Fraction
+from numbers import Rational
+
+import numpy as np
 
 __all__ = ["Column", "Kind", "decimal_text"]
+
+_BITS = {
+    **dict.fromkeys(("tinyint",), 8),
+    **dict.fromkeys(("smallint", "int2"), 16),
+    **dict.fromkeys(("integer", "int", "int4"), 32),
+    **dict.fromkeys(("bigint", "int8"), 64),
+    "hugeint": 128,
+}
+_UNSIGNED = {"utinyint": 8, "usmallint": 16, "uinteger": 32, "ubigint": 64}
+_ANY_TEXT = ("varchar", "text", "string")
+_UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Kind(Enum):
@@ -64,6 +81,65 @@ class Column:
     hint: str = ""  # what to do where another kind of column is needed
     sound: bool = False  # text whose encoding was checked when it was read
     coarse: bool = False  # equal for the engine and in plain form differ (nanoseconds, collations): it names no unit
+    longest: int | None = None  # letters of a text; None: any number
+
+    @property
+    def whole_range(self) -> tuple[int, int]:
+        """The least and the largest number that an integer column can hold."""
+        native = self.native.lower()
+        bits, unsigned = _BITS.get(native, 64), _UNSIGNED.get(native)
+        return (0, 2**unsigned - 1) if unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it holds doubles of 32 bits."""
+        return self.native.lower() in ("float", "float4")
+
+    def can_hold(self, value: object) -> bool:
+        """Whether a row can have this value, by the type alone; false where that is not known.
+
+        >>> age = Column("age", Kind.INTEGER, "UTINYINT")
+        >>> age.can_hold(255), age.can_hold(256), age.can_hold(-1), age.can_hold(0.5), age.can_hold(None)
+        (True, False, False, False, True)
+        """
+        if value is None:
+            return True
+        if self.kind.numeric:
+            known = isinstance(value, Rational | float | Decimal) and not isinstance(value, bool)
+            return known and self._can_hold_number(value)
+        if self.kind is Kind.TEXT:
+            return isinstance(value, str) and self._can_hold_text(value)
+        return self.kind is not Kind.OTHER  # the extremes of calendars differ, but no key or literal is beyond them
+
+    def _can_hold_number(self, value: Rational | float | Decimal) -> bool:
+        exact = Fraction(value)
+        if self.kind is Kind.INTEGER:
+            low, high = self.whole_range
+            return exact.denominator == 1 and low <= exact <= high
+        if self.kind is Kind.REAL:
+            with np.errstate(over="ignore"):
+                nearest = float(np.float32(float(exact)) if self.is_single else float(exact))
+            return abs(nearest) < float("inf") and Fraction(nearest) == exact
+        digits = exact * 10 ** (self.scale or 0)
+        within = self.precision is None or abs(digits) < 10**self.precision
+        return self.scale is None or (digits.denominator == 1 and within)
+
+    def _can_hold_text(self, value: str) -> bool:
+        if self.native.lower() == "uuid":
+            return _UUID.fullmatch(value) is not None
+        return self.native.lower() in _ANY_TEXT and (self.longest is None or len(value) <= self.longest)
+
+    @property
+    def most_values(self) -> int | None:
+        """How many different values it can hold; None for a great many."""
+        if self.kind is Kind.INTEGER:
+            low, high = self.whole_range
+            return high - low + 1
+        if self.kind is Kind.DECIMAL:
+            return None if self.precision is None else 2 * 10**self.precision - 1
+        if self.kind is Kind.TEXT and (self.native.lower() in _ANY_TEXT or self.native.lower() == "uuid"):
+            return None if self.longest is None else 2 ** (8 * self.longest)
+        return {Kind.BOOLEAN: 2, Kind.REAL: 2**31, Kind.TIMESTAMP: 2**50, Kind.DATE: 3_000_000}.get(self.kind, 1)
 
 
 def decimal_text(digits: int, scale: int) -> str:

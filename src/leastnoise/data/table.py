@@ -65,6 +65,7 @@ class Table(ABC):
         former_names: What version 0.1 called it, or may have called it.
         overlapping: What tables are called that hold some of its rows.
         columns: The kind of each column.
+        types: What is known of each column's type.
         hints: What to do about a column whose kind is not the one that is needed, for columns where there is something.
     """
 
@@ -80,6 +81,7 @@ class Table(ABC):
         self._reading = Reading(self.dialect, known, source)
         kinds = {column.name: column.kind for column in known.values()}
         self.columns: Mapping[str, Kind] = MappingProxyType(kinds)
+        self.types: Mapping[str, Column] = MappingProxyType(known)
         hints = {column.name: column.hint for column in known.values() if column.hint}
         self.hints: Mapping[str, str] = MappingProxyType(hints)
         self._canary = Canary(self.dialect, known)

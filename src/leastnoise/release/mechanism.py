@@ -116,7 +116,10 @@ def require_recordable(mechanism: Mechanism) -> None:
         BadParameter: One is too long for it.
     """
     law = getattr(mechanism, "law", None)
-    for labels in (*(getattr(mechanism, name, ()) for name in _LABELS), law.outputs if isinstance(law, Channel) else ()):
+    for labels in (
+        *(getattr(mechanism, name, ()) for name in _LABELS),
+        law.outputs if isinstance(law, Channel) else (),
+    ):
         if not isinstance(labels, range):
             canonical([encode_label(label) for label in labels], "the list of labels")
 
@@ -239,7 +242,7 @@ def _describe(value: Any) -> Json:
         return {"set": sorted((_describe(part) for part in value), key=json.dumps)}
     if isinstance(value, Sequence):
         return {"list": [_describe(part) for part in value]}
-    if callable(value) or not hasattr(value, "__dict__"):
+    if callable(value) or not (hasattr(value, "__dict__") or any(_slots(type(value)))):
         raise _undescribed(value)
     return _described(value)
 

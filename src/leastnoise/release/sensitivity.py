@@ -8,8 +8,11 @@ low < 0 < high. tests/release/test_neighbours.py compares this with all neighbou
 
 A lower bound rests on neighbours: one unit more, in any cell, by any whole number of steps up to the sensitivity. The
 public keys, bins and bounds of a question say what may occur. A filter may rule cells out, a bin of whole numbers may
-hold none, and a unit that is itself an axis is in one cell only. Where a row for each cell is not found, the answer is
-no, and no bound is printed.
+hold none, a column's type may not reach a key, a bin or a bound, and a unit that is itself an axis is in one cell only.
+Where a row for each cell is not found, the answer is no, and no bound is printed.
+
+A bound also supposes any number of units. If the type of the unit has n values, the best mechanism for at most n units
+errs less than the one for any number by a factor that differs from one by about e^(−nε/2). So nε has to be large.
 """
 
 from __future__ import annotations
@@ -19,16 +22,21 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import islice, pairwise, product
-from math import ceil, floor
+from math import ceil, floor, inf
 
-from leastnoise.data import Axis, BinAxis, Contribution, CountUnits, Kind, Measure, Predicate, SumOf
+import numpy as np
+
+from leastnoise.data import Axis, BinAxis, Column, Contribution, CountUnits, Kind, Measure, Predicate, SumOf, Table
 from leastnoise.data.predicates.terms import Literal, Node
+from leastnoise.exact.numbers import Exact
 from leastnoise.model.sensitivity import Norm, Sensitivity
 from leastnoise.release.arguments import FixedPoint
 from leastnoise.release.tables import number
 
-__all__ = ["cells_reachable", "points_reachable", "sensitivity_of", "steps_reachable", "unit_name"]
+__all__ = ["cells_reachable", "enough_units", "points_reachable", "sensitivity_of", "steps_reachable", "unit_name"]
 
+_LARGEST_REAL = Fraction(1.7976931348623157e308)
+_MANY = 128  # nε from which "any number of units" is true to 27 digits
 _MOST_TRIES = 2_000
 _MOST_CELLS = 200  # that are tried one by one
 _PLAIN: dict[Kind, tuple[object, ...]] = {
@@ -40,7 +48,6 @@ _PLAIN: dict[Kind, tuple[object, ...]] = {
     Kind.DATE: (date(2000, 1, 1),),
     Kind.TIMESTAMP: (datetime(2000, 1, 1),),
 }
-Kinds = Mapping[str, Kind]
 
 
 def sensitivity_of(
@@ -116,16 +123,22 @@ def _many(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
+def enough_units(table: Table, unit: str | None, epsilon: Exact) -> bool:
+    """Whether the type of the unit has so many values that a bound for any number of units is one here."""
+    most = None if unit is None else table.types[unit].most_values
+    return most is None or most * epsilon >= _MANY
+
+
 def cells_reachable(
-    kinds: Kinds, contribution: Contribution, axes: tuple[Axis, ...], where: Predicate | None = None
+    table: Table, contribution: Contribution, axes: tuple[Axis, ...], where: Predicate | None = None
 ) -> bool:
     """Whether any number of units can be in each cell, each unit in that one alone."""
-    listed = {axis.column: _cells(axis, kinds[axis.column]) for axis in axes}
-    return all(None not in cells for cells in listed.values()) and _free(kinds, contribution, listed, where)
+    listed = {axis.column: _cells(axis, table.types[axis.column]) for axis in axes}
+    return all(None not in cells for cells in listed.values()) and _free(table, contribution, listed, where)
 
 
 def points_reachable(
-    kinds: Kinds,
+    table: Table,
     contribution: Contribution,
     column: str,
     grid: tuple[Fraction, ...],
@@ -134,12 +147,12 @@ def points_reachable(
     """Whether any number of units can be nearest to each point of a grid."""
     middles = [(low + high) / 2 for low, high in pairwise(grid)]
     spans = zip([grid[0], *middles], [*middles, grid[-1] + 1], strict=True)
-    points = [_value_in(low, high, kinds[column], closed=False) for low, high in spans]
-    return None not in points and _free(kinds, contribution, {column: points}, where)
+    points = [_value_in(low, high, table.types[column], closed=False) for low, high in spans]
+    return None not in points and _free(table, contribution, {column: points}, where)
 
 
 def steps_reachable(
-    kinds: Kinds, contribution: Contribution, column: str, scale: FixedPoint, where: Predicate | None
+    table: Table, contribution: Contribution, column: str, scale: FixedPoint, where: Predicate | None
 ) -> bool:
     """Whether one unit can change a sum by any whole number of steps up to the largest.
 
@@ -147,50 +160,64 @@ def steps_reachable(
     """
     if column == contribution.privacy_unit or (where is not None and column in where.columns):
         return False
-    fine = kinds[column] is Kind.REAL or (kinds[column] is Kind.INTEGER and scale.step >= 1)
+    kind, held = table.columns[column], table.types[column]
+    fine = (
+        kind is Kind.INTEGER and scale.step >= 1 and held.can_hold(ceil(scale.low)) and held.can_hold(floor(scale.high))
+    )
     low, high = scale.steps
+    if kind is Kind.REAL:
+        smallest, digits = (-126, 22) if held.is_single else (-1000, 51)
+        fine = scale.step >= Fraction(2) ** smallest and max(abs(low), abs(high)) < 1 << digits
     return fine and low <= 1 and high >= -1
 
 
-def _cells(axis: Axis, kind: Kind) -> list[object]:
+def _cells(axis: Axis, column: Column) -> list[object]:
     """A value in each cell; None where none is known."""
     if isinstance(axis, BinAxis):
         spans = list(pairwise(axis.edges))
-        return [_value_in(low, high, kind, closed=place == len(spans) - 1) for place, (low, high) in enumerate(spans)]
-    whole = kind is Kind.INTEGER and any(type(key) is not int for key in axis.keys)
-    return [_Missing if key is None else None if whole and not _is_whole(key) else key for key in axis.keys]
+        return [_value_in(low, high, column, closed=place == len(spans) - 1) for place, (low, high) in enumerate(spans)]
+    return [_Missing if key is None else key if column.can_hold(key) else None for key in axis.keys]
 
 
 class _Missing:
     """Stands for a value that is missing, where None says that none is known."""
 
 
-def _is_whole(key: object) -> bool:
-    return isinstance(key, int | float | Decimal | Fraction) and Fraction(key).denominator == 1
+def _value_in(low: Fraction, high: Fraction, column: Column, *, closed: bool) -> object:
+    """A value that the column can hold, at least `low` and below `high`, or at most `high`; None if none is found."""
+    found: object = ceil(low)
+    if column.kind is Kind.INTEGER:
+        found = max(ceil(low), column.whole_range[0])
+    elif column.kind is Kind.REAL:
+        found = _real_above(low, column)
+    elif column.kind is Kind.DECIMAL:
+        found = Decimal(ceil(low))
+    inside = isinstance(found, int | float | Decimal) and (found < high or (closed and found == high))
+    return found if inside and column.can_hold(found) else None
 
 
-def _value_in(low: Fraction, high: Fraction, kind: Kind, *, closed: bool) -> object:
-    if kind is Kind.REAL:
-        return float(low)
-    first = ceil(low)
-    if first < high or (closed and first == high):
-        return first if kind is Kind.INTEGER else Decimal(first)
-    return None
+def _real_above(low: Fraction, column: Column) -> float | None:
+    """The least float of the column's width that is not below; None beyond the largest."""
+    kind = np.float32 if column.is_single else np.float64
+    with np.errstate(over="ignore"):
+        near = kind(float(low)) if abs(low) <= _LARGEST_REAL else kind("inf")
+        found = float(near if near >= low else np.nextafter(near, kind("inf")))
+    return found if abs(found) < inf else None
 
 
 def _free(
-    kinds: Kinds, contribution: Contribution, listed: Mapping[str, list[object]], where: Predicate | None
+    table: Table, contribution: Contribution, listed: Mapping[str, list[object]], where: Predicate | None
 ) -> bool:
     """Whether the filter and the unit leave each of the listed values possible."""
     unit = contribution.privacy_unit
     looked_at = frozenset() if where is None else where.columns
-    if unit is not None and (unit in listed or unit in looked_at or kinds[unit] is Kind.BOOLEAN):
+    if unit is not None and (unit in listed or unit in looked_at):
         return False
     if where is None:
         return True
     filtered = {column: values for column, values in listed.items() if column in looked_at}
     others = [column for column in sorted(looked_at) if column not in filtered]
-    tries = [_tries(where, kinds[column]) for column in others]
+    tries = [_tries(where, table.types[column]) for column in others]
     cells = list(islice(product(*filtered.values()), _MOST_CELLS + 1))
     return len(cells) <= _MOST_CELLS and all(
         any(where.holds(row) for row in _rows(dict(zip(filtered, cell, strict=True)), others, tries)) for cell in cells
@@ -203,8 +230,9 @@ def _rows(fixed: Mapping[str, object], others: list[str], tries: list[list[objec
         yield {**given, **dict(zip(others, values, strict=True))}
 
 
-def _tries(where: Predicate, kind: Kind) -> list[object]:
+def _tries(where: Predicate, column: Column) -> list[object]:
     """Values at which tests of the filter may turn: its own numbers and texts, and their neighbours."""
+    kind = column.kind
     found: list[object] = [*_PLAIN.get(kind, ())]
     waiting: list[Node] = [where]
     while waiting:
@@ -212,7 +240,7 @@ def _tries(where: Predicate, kind: Kind) -> list[object]:
         waiting += node.children()
         if isinstance(node, Literal):
             found += _near(node.value, kind)
-    return [*dict.fromkeys(found), None]
+    return [*filter(column.can_hold, dict.fromkeys(found)), None]
 
 
 def _near(value: object, kind: Kind) -> list[object]:

@@ -111,5 +111,8 @@ def _columns(connection: psycopg.Connection[tuple[Any, ...]], source: str) -> li
         fixed = kind is Kind.DECIMAL and column.precision is not None and (column.scale or 0) >= 0
         digits = (column.precision, column.scale or 0) if fixed else (None, None)
         zoned, coarse = name == "timestamptz", column.name in loose
-        found.append(Column(column.name, kind, name, False, zoned, digits[0], digits[1], coarse=coarse))
+        longest = column.display_size if name == "varchar" else None
+        found.append(
+            Column(column.name, kind, name, False, zoned, digits[0], digits[1], coarse=coarse, longest=longest)
+        )
     return found

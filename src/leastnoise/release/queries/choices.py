@@ -164,7 +164,7 @@ class BestKeys(_Selection, CellQuery):
             return None
         if self.scale is None:
             return 0
-        if not steps_reachable(self.dataset.table.columns, self.contribution, self.of, self.scale, self.where):
+        if not steps_reachable(self.dataset.table, self.contribution, self.of, self.scale, self.where):
             return None
         low, high = self.scale.steps
         return self.contribution.rows_per_unit * max(min(-low, high), 0)

@@ -88,8 +88,8 @@ class Sum(CellQuery):
     @cached_property
     def reachable(self) -> bool:
         """Whether one unit can change each sum alone by any number of steps."""
-        kinds = self.dataset.table.columns
-        return super().reachable and steps_reachable(kinds, self.contribution, self.column, self.scale, self.where)
+        table = self.dataset.table
+        return super().reachable and steps_reachable(table, self.contribution, self.column, self.scale, self.where)
 
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """Noise on each cell, in steps."""

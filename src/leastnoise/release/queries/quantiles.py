@@ -62,7 +62,7 @@ class Quantiles(Query):
     @cached_property
     def reachable(self) -> bool:
         """Whether any number of units can be nearest to each point."""
-        asked = self.dataset.table.columns, self.contribution, self.column, self.grid, self.where
+        asked = self.dataset.table, self.contribution, self.column, self.grid, self.where
         return points_reachable(*asked)
 
     def answer_plan(self, price: Privacy) -> AnswerPlan:

@@ -26,7 +26,7 @@ from leastnoise.model.sensitivity import Norm, Sensitivity
 from leastnoise.release.arguments import axis_parameters, cell_count
 from leastnoise.release.plan import AnswerPlan, ReleasePlan
 from leastnoise.release.result import Release
-from leastnoise.release.sensitivity import cells_reachable, sensitivity_of
+from leastnoise.release.sensitivity import cells_reachable, enough_units, sensitivity_of
 from leastnoise.release.tables import TidyTable
 from leastnoise.release.transaction import left_after, release_once
 
@@ -107,7 +107,7 @@ class Query(ABC):
     @cached_property
     def reachable(self) -> bool:
         """Whether any number of units can be in each cell: without that no lower bound is one for this question."""
-        return cells_reachable(self.dataset.table.columns, self.contribution, self.broken_down_by, self.where)
+        return cells_reachable(self.dataset.table, self.contribution, self.broken_down_by, self.where)
 
     def check(self) -> None:
         """Refuse the question if anything public is wrong with it or its table; no private row is read."""
@@ -127,7 +127,7 @@ class Query(ABC):
             delta: Its δ; above zero it lets in mechanisms that need one.
         """
         price = _read_price(epsilon, delta)
-        return replace(self._plan(self.answer_plan(price)), half_error=self.half_error(price))
+        return replace(self._plan(self.answer_plan(price), price), half_error=self.half_error(price))
 
     def release(self, epsilon: NumberLike, delta: NumberLike = 0, request_id: str | None = None) -> Release:
         """Spend the price and answer.
@@ -153,7 +153,7 @@ class Query(ABC):
             "epsilon": str(price.epsilon),
             "delta": str(price.delta),
         }
-        plan = self._plan(how)
+        plan = self._plan(how, price)
         request = Request(name, how.event, dataset.name, dataset.analyst, dataset.purpose, parameters)
         recorded = release_once(
             dataset.ledger,
@@ -171,14 +171,16 @@ class Query(ABC):
             adjust=self.adjust,
         )
 
-    def _plan(self, how: AnswerPlan) -> ReleasePlan:
+    def _plan(self, how: AnswerPlan, price: Privacy) -> ReleasePlan:
+        many = enough_units(self.dataset.table, self.contribution.privacy_unit, price.epsilon)
+        bound = how.lower_bound if many else None
         return ReleasePlan(
             question=self.question,
             mechanism=how.mechanism,
-            reason=how.reason,
+            reason=replace(how.reason, lower_bound=bound),
             sensitivity=how.sensitivity,
             error=how.error,
-            lower_bound=how.lower_bound,
+            lower_bound=bound,
             half_error=None,
             event=how.event,
             options=how.options,

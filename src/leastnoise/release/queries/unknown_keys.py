@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 from typing import Any, ClassVar
 
-from leastnoise.data import CountUnits, Kind
+from leastnoise.data import CountUnits
 from leastnoise.ledger.record import Json, canonical
 from leastnoise.mechanisms.combinatorial import plan_sorted_counts
 from leastnoise.mechanisms.histogram.noisy_threshold import NoisyThreshold
@@ -102,8 +103,9 @@ class SortedCountsQuery(_KeyQuery):
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """The exponential mechanism over lists, or noise and isotonic regression, whichever errs less."""
         plan = plan_sorted_counts(price.epsilon, self.total, self.top)
-        kinds, unit = self.dataset.table.columns, self.contribution.privacy_unit
-        free = unit not in self.columns and any(kinds[column] is not Kind.BOOLEAN for column in self.columns)
+        values = [self.dataset.table.types[column].most_values for column in self.columns]
+        many = None in values or prod(filter(None, values)) >= self.total
+        free = many and self.contribution.privacy_unit not in self.columns
         reachable = free and self.reachable
         reachable &= self.where is None or not self.where.columns & set(self.columns)
         likely = ", ".join(f"{name} {error:.4g}" for name, error in plan.on_example.items())
