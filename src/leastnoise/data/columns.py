@@ -31,7 +31,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
-from numbers import Rational
 
 import numpy as np
 
@@ -105,14 +104,14 @@ class Column:
         if value is None:
             return True
         if self.kind.numeric:
-            known = isinstance(value, Rational | float | Decimal) and not isinstance(value, bool)
-            return known and self._can_hold_number(value)
+            if isinstance(value, bool) or not isinstance(value, int | Fraction | float | Decimal):
+                return False
+            return self._can_hold_number(Fraction(value))
         if self.kind is Kind.TEXT:
             return isinstance(value, str) and self._can_hold_text(value)
         return self.kind is not Kind.OTHER  # the extremes of calendars differ, but no key or literal is beyond them
 
-    def _can_hold_number(self, value: Rational | float | Decimal) -> bool:
-        exact = Fraction(value)
+    def _can_hold_number(self, exact: Fraction) -> bool:
         if self.kind is Kind.INTEGER:
             low, high = self.whole_range
             return exact.denominator == 1 and low <= exact <= high
