@@ -8,7 +8,6 @@ from flint import arb, ctx
 
 from leastnoise.errors import PrecisionExhausted
 from leastnoise.exact import SeededSource, normals
-from leastnoise.exact.balls import evaluate
 from leastnoise.exact.normals import DOUBLE_ERROR, NEAR, Normals
 from support.sources import ScriptedSource
 
@@ -89,7 +88,7 @@ def test_more_bits_narrow_a_number_and_never_move_it():
     for i in range(20):
         before = None
         for _ in range(12):
-            now = evaluate(lambda i=i: numbers.ball(i), numbers.precision(i))
+            now = numbers.ball(i)
             if now is not None and before is not None:
                 assert before.contains(now) or float(before.rad()) < 2**-60
                 assert now.rad() < before.rad()

@@ -39,6 +39,7 @@ from leastnoise.exact.samplers.rounded_gaussian import (
     rounded_gaussian_cdf,
     rounded_gaussian_pmf,
 )
+from leastnoise.exact.samplers.rounded_gaussian_map import rounded_gaussian_map
 from leastnoise.exact.samplers.uniform import (
     permutation,
     permutation_pmf,
@@ -99,6 +100,7 @@ __all__ = [
     "require_secure",
     "rounded_gaussian",
     "rounded_gaussian_cdf",
+    "rounded_gaussian_map",
     "rounded_gaussian_pmf",
     "sqrt_above",
     "sqrt_below",

@@ -13,7 +13,7 @@ Pₙ₊₁ = Pₙ′ + n·g·Pₙ (docs/theory/gaussian.md has the whole bound).
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from math import factorial
 
 import numpy as np
@@ -55,6 +55,7 @@ class Normals:
         self._words = source.words(count, word_bits)
         self._source, self._word_bits = source, word_bits
         self._revealed: dict[int, tuple[int, int]] = {}
+        self._balls: dict[int, Ball | None] = {}
 
     def doubles(self) -> NDArray[np.float64]:
         """A double within `DOUBLE_ERROR` of each g, and below `NEAR` in size; meaningless where `far` says so."""
@@ -88,20 +89,39 @@ class Normals:
         word, bits = self.prefix(i)
         if bits >= _MOST_BITS:
             raise PrecisionExhausted("2^20 bits of one normal number decided nothing", fix="report this as a bug")
+        self._balls.pop(i, None)
         self._revealed[i] = (word << self._word_bits) | self._source.bits(self._word_bits), bits + self._word_bits
 
     def precision(self, i: int) -> int:
-        """The working precision at which `ball` says all that the revealed bits say."""
+        """The working precision at which number i is known to all its revealed bits."""
         return self.prefix(i)[1] + _SPARE
 
     def ball(self, i: int) -> Ball | None:
-        """A ball around number i at the current working precision; None if all bits of p are zero so far."""
+        """A ball around number i that says all that its revealed bits say; None if they are all zero so far."""
+        if i not in self._balls:
+            self._balls[i] = evaluate(partial(self._enclose, i), self.precision(i))
+        return self._balls[i]
+
+    def double(self, i: int) -> float:
+        """A double within `DOUBLE_ERROR` of number i, whatever its size."""
+        while True:
+            ball = self.ball(i)
+            if ball is not None and evaluate(partial(_is_near, ball), self.precision(i)):
+                return float(ball.mid())
+            self.reveal(i)
+
+    def _enclose(self, i: int) -> Ball | None:
         word, bits = self.prefix(i)
         if word == 0:
             return None
         p = of_fraction(Fraction(word, 1 << bits)).union(of_fraction(Fraction(word + 1, 1 << bits)))
         size = p.erfcinv() * of_fraction(2).sqrt()
         return -size if int(self._words[i]) & 1 else size
+
+
+def _is_near(ball: Ball) -> bool:
+    """Whether every number of the ball is within `DOUBLE_ERROR` of the double of its middle."""
+    return bool(abs(ball - float(ball.mid())) < DOUBLE_ERROR)
 
 
 @cache

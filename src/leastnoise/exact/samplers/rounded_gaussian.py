@@ -166,20 +166,20 @@ def nearest_whole(normals: Normals, places: Sequence[int], form: Callable[[Seque
 
     Bits of all of them are revealed until every number of the ball around form(g) has the same nearest one.
     """
-
-    def shifted() -> Ball | None:
-        balls = [ball for place in places if (ball := normals.ball(place)) is not None]
-        return form(balls) + of_fraction(_HALF) if len(balls) == len(places) else None
-
     while True:
-        bits = max((normals.precision(place) for place in places), default=64)
-        found = evaluate(shifted, bits)
-        if found is not None:
-            low, high = scaled_bounds(found, bits)
+        balls = [ball for place in places if (ball := normals.ball(place)) is not None]
+        if len(balls) == len(places):
+            bits = max((normals.precision(place) for place in places), default=64)
+            low, high = scaled_bounds(evaluate(partial(_shifted, form, balls), bits), bits)
             if low >> bits == high >> bits:
                 return low >> bits
         for place in places:
             normals.reveal(place)
+
+
+def _shifted(form: Callable[[Sequence[Ball]], Ball], balls: Sequence[Ball]) -> Ball:
+    """The number whose floor is the whole number nearest to form(g)."""
+    return form(balls) + of_fraction(_HALF)
 
 
 @lru_cache(maxsize=64)
