@@ -71,6 +71,7 @@ FUNCTIONS = {
     "rounded_gaussian": (exact.rounded_gaussian, {"variance": 4, "size": None}),
     "rounded_gaussian_pmf": (exact.rounded_gaussian_pmf, {"outcome": 1, "variance": 4, "bits": 64}),
     "rounded_gaussian_cdf": (exact.rounded_gaussian_cdf, {"outcome": 1, "variance": 4, "bits": 64}),
+    "rounded_gaussian_map": (exact.rounded_gaussian_map, {"matrix": [[1, 2]], "variances": [1, 2], "size": None}),
     "rounded_gaussian_moment": (
         rounded_gaussian.rounded_gaussian_moment, {"order": 1, "variance": 4, "bits": 64},
     ),
@@ -109,6 +110,10 @@ MECHANISMS = {
     "Staircase": (with_answer(numeric.Staircase, 5, 5), {"epsilon": 1, "sensitivity": 2, "width": 1}),
     "DiscreteGaussian": (with_answer(numeric.DiscreteGaussian, 5, 5), {"sigma_squared": 4, "sensitivity": 2}),
     "Gaussian": (with_answer(numeric.Gaussian, 5, 5), {"variance": 4, "sensitivity": 2}),
+    "GaussianMap": (
+        with_answer(vector.GaussianMap, [5, 6], (5, 6)),
+        {"matrix": [[1, 0], [0, 1]], "variances": [1, 2], "mu_squared": 1},
+    ),
     "Gaussian for (ε, δ)": (
         with_answer(numeric.Gaussian.for_privacy, 5, 5), {"epsilon": 1, "delta": "1e-6", "sensitivity": 1},
     ),

@@ -88,22 +88,27 @@ def half_way_words(law, count):
 
 
 def draw_from(law, words):
-    """One vector from prepared words, and the numbers that it was made of, with all bits that were revealed."""
+    """Vectors from prepared words, and the numbers that they were made of, with all bits that were revealed."""
     numbers = Normals(len(words), ScriptedSource(np.array(words, dtype=np.uint64)))
-    out = np.zeros((1, law.shape[0]), dtype=object)
+    out = np.zeros((len(words) // law.shape[1], law.shape[0]), dtype=object)
     law._draw_into(out, numbers)
-    return [int(y) for y in out[0]], numbers
+    return [[int(y) for y in row] for row in out], numbers
 
 
-def assert_right(law, drawn, numbers):
+def assert_right(law, vectors, numbers):
     """Each coordinate is the only one that the revealed bits allow."""
+    for place, drawn in enumerate(vectors):
+        assert_one_right(law, drawn, numbers, place * law.shape[1])
+
+
+def assert_one_right(law, drawn, numbers, first):
     with ctx.workprec(3000):
         for row, y in zip(law.rows, drawn, strict=True):
             total = arb(0)
             for j, entry in enumerate(row):
-                word, bits = numbers.prefix(j)
+                word, bits = numbers.prefix(first + j)
                 low, high = (arb(2).sqrt() * (arb(w) / arb(2) ** bits).erfcinv() for w in (word + 1, word))
-                sign = -1 if int(numbers._words[j]) & 1 else 1
+                sign = -1 if int(numbers._words[first + j]) & 1 else 1
                 total += low.union(high) * sign * as_ball(entry) * as_ball(law.variances[j]).sqrt()
             assert arb(y) - 0.5 <= total <= arb(y) + 0.5
 
@@ -126,6 +131,7 @@ def test_words_anywhere_are_settled_on_the_right_side(law):
     words = [*SeededSource(3).words(40, 64).tolist(), 2, 3, 2**46, 2**46 - 1, 2**64 - 1, 2**64 - 2]
     for one, other in zip(words, reversed(words), strict=True):
         assert_right(law, *draw_from(law, (one, other)))
+    assert_right(law, *draw_from(law, words))
 
 
 @pytest.mark.parametrize("error", [lambda *_: 0.0, lambda *_: -(2.0**-45)], ids=["none", "turned round"])
@@ -141,7 +147,7 @@ def test_doubles_alone_would_be_wrong_about_sums_that_cancel():
     word = 2**62
     drawn, numbers = draw_from(law, (word, word, 2**61, 2**60))
     assert_right(law, drawn, numbers)
-    assert abs(drawn[0]) < 10**4
+    assert abs(drawn[0][0]) < 10**4
 
 
 MATRIX = [[3, 0, 0], [2, 5, 0], ["-1/2", 1, 4], [1, 1, 1]]

@@ -145,16 +145,16 @@ def upper_tail(start: Fraction, variance: Fraction) -> Ball:
     return normal_cdf(-of_fraction(start) / of_fraction(variance).sqrt())
 
 
-def read_variance(variance: NumberLike) -> Fraction:
+def read_variance(variance: NumberLike, name: str = "variance") -> Fraction:
     """A variance for which there is a sampler.
 
     >>> read_variance("1/3")
     Fraction(1, 3)
     """
-    number = read_rational(variance, "variance", above=0)
+    number = read_rational(variance, name, above=0)
     if not _SMALLEST <= number <= _LARGEST:
         raise NumberTooLarge(
-            "variance must lie between 2^-100 and 2^100",
+            f"{name} must lie between 2^-100 and 2^100",
             given="more" if number > 1 else "less",
             fix="measure in a grid whose step is nearer to the noise",
         )

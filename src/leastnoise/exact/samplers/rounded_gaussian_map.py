@@ -182,11 +182,11 @@ def _read_variances(variances: Any, columns: int) -> tuple[Fraction, ...]:
     if isinstance(variances, np.ndarray):
         variances = variances.tolist()
     if not isinstance(variances, list | tuple):
-        return (read_variance(variances),) * columns
+        return (read_variance(variances, "variances"),) * columns
     if len(variances) != columns:
         raise BadParameter(
             f"variances must be one number, or one for each of the {columns} columns",
             given=len(variances),
             fix="pass for example variances=1",
         )
-    return tuple(read_variance(variance) for variance in variances)
+    return tuple(read_variance(variance, f"variances[{j}]") for j, variance in enumerate(variances))

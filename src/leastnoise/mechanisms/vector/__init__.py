@@ -2,6 +2,7 @@
 
 from leastnoise.mechanisms.lower_bounds import lattice_packing_bound, packing_bound
 from leastnoise.mechanisms.vector.ball import EuclideanBall
+from leastnoise.mechanisms.vector.gaussian_map import GaussianMap
 from leastnoise.mechanisms.vector.knorm import KNorm
 from leastnoise.mechanisms.vector.linear_map import LinearMapProblem, for_linear_map
 from leastnoise.mechanisms.vector.norms import CountingBody, CrossPolytope, Cube
@@ -12,6 +13,7 @@ __all__ = [
     "CrossPolytope",
     "Cube",
     "EuclideanBall",
+    "GaussianMap",
     "KNorm",
     "LinearMapProblem",
     "Polytope",

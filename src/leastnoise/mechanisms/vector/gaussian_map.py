@@ -1,8 +1,8 @@
-"""Several whole numbers plus correlated normal noise, rounded: x + round(M·g) with independent normal g_j of variance v_j.
+"""Several whole numbers plus correlated normal noise, rounded: x + round(M·g), the g_j independent with variance v_j.
 
-x is whole, so x + round(M·g) = round(x + M·g): what is released is a function of x + M·g, which is normal with covariance
-Σ = M·diag(v)·Mᵀ around x. If a unit changes x by d, that is μ-Gaussian private with μ² = dᵀΣ⁻¹d (Dong, Roth and Su 2022,
-Theorem 2.7, after whitening), so the largest such μ² over all changes is the event (docs/theory/gaussian.md).
+x is whole, so x + round(M·g) = round(x + M·g): what is released is a function of x + M·g, which is normal around x with
+covariance Σ = M·diag(v)·Mᵀ. If a unit changes x by d, that is μ-Gaussian private with μ² = dᵀΣ⁻¹d (Dong, Roth and Su
+2022, Theorem 2.7, after whitening), so the largest such μ² over all changes is the event (docs/theory/gaussian.md).
 """
 
 from __future__ import annotations
@@ -50,12 +50,13 @@ class GaussianMap(Mechanism):
     variances: tuple[Fraction, ...]
     mu_squared: Fraction
 
-    def __init__(
-        self, matrix: Rows, variances: NumberLike | Sequence[NumberLike], mu_squared: NumberLike
-    ) -> None:
+    def __init__(self, matrix: Rows, variances: NumberLike | Sequence[NumberLike], mu_squared: NumberLike) -> None:
         noise = RoundedGaussianMap(matrix, variances)
-        if not all(noise.row_variances()):
-            raise BadParameter("matrix has a row of zeros, so that a number would get no noise", fix="leave it out")
+        if not all(2**-100 <= variance <= 2**100 for variance in noise.row_variances()):
+            raise BadParameter(
+                "matrix must give every number noise with a variance between 2^-100 and 2^100",
+                fix="leave out rows of zeros, and measure in a grid whose step is nearer to the noise",
+            )
         object.__setattr__(self, "matrix", noise.rows)
         object.__setattr__(self, "variances", noise.variances)
         object.__setattr__(self, "mu_squared", read_rational(mu_squared, "mu_squared", above=0))
