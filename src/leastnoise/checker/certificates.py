@@ -9,9 +9,10 @@ from typing import Any
 
 from leastnoise.checker.duality import lower_bound
 from leastnoise.checker.factors import Factor
-from leastnoise.checker.findings import CertificateVerdict, Finding
+from leastnoise.checker.findings import CertificateVerdict, Finding, equality
 from leastnoise.checker.privacy import check_channel, rows_of_nodes
-from leastnoise.checker.report import brief, show_number, show_privacy
+from leastnoise.checker.report import show_number, show_privacy
+from leastnoise.checker.strategies import marginals_findings, strategy_findings
 from leastnoise.checker.theorems import theorem_findings
 from leastnoise.errors import BadCertificate, LeastNoiseError
 from leastnoise.model.certificate import (
@@ -24,6 +25,7 @@ from leastnoise.model.certificate import (
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import DatasetGraph
 from leastnoise.model.privacy import Privacy
+from leastnoise.model.strategy_certificates import MarginalsCertificate, StrategyCertificate
 
 __all__ = ["check_certificate"]
 
@@ -72,9 +74,20 @@ def _findings(certificate: Certificate) -> Iterator[Finding]:
             yield from theorem_findings(certificate)
         case RefinementCertificate():
             yield _refinement_finding(certificate)
+        case StrategyCertificate():
+            yield from strategy_findings(certificate)
+        case MarginalsCertificate():
+            yield from marginals_findings(certificate)
 
 
-_KINDS = (PrivacyCertificate, OptimalityCertificate, TheoremCertificate, RefinementCertificate)
+_KINDS = (
+    PrivacyCertificate,
+    OptimalityCertificate,
+    TheoremCertificate,
+    RefinementCertificate,
+    StrategyCertificate,
+    MarginalsCertificate,
+)
 
 
 def _privacy_findings(channel: Channel, graph: DatasetGraph, privacy: Privacy) -> Iterator[Finding]:
@@ -105,7 +118,7 @@ def _optimality_findings(certificate: OptimalityCertificate) -> Iterator[Finding
     yield Finding(
         "the loss has a row per output, a column per input", widths == [inputs] * outputs, f"{len(widths)} rows"
     )
-    yield _equality("the loss of the channel", certificate.value, _value(certificate))
+    yield equality("the loss of the channel", certificate.value, _value(certificate))
     factors = dict(certificate.factors)
     lengths = _lengths(graph)
     fit = len(factors) == len(certificate.factors) and set(factors) == set(lengths.values())
@@ -127,8 +140,8 @@ def _optimality_findings(certificate: OptimalityCertificate) -> Iterator[Finding
         {pair: factors[length] for pair, length in lengths.items()},
         certificate.multipliers,
     )
-    yield _equality("the lower bound", certificate.lower_bound, bound)
-    yield _equality("the gap", certificate.gap, certificate.value - certificate.lower_bound)
+    yield equality("the lower bound", certificate.lower_bound, bound)
+    yield equality("the gap", certificate.gap, certificate.value - certificate.lower_bound)
 
 
 def _value(certificate: OptimalityCertificate) -> Fraction:
@@ -148,8 +161,3 @@ def _lengths(graph: DatasetGraph) -> dict[tuple[int, int], Fraction]:
     edges = graph.edges().tolist()
     lengths = graph.edge_lengths() or [Fraction(1)] * len(edges)
     return {pair: length for (x, y), length in zip(edges, lengths, strict=True) for pair in ((x, y), (y, x))}
-
-
-def _equality(what: str, claimed: Fraction, computed: Fraction) -> Finding:
-    found = brief(computed) if claimed == computed else f"it is {brief(computed)}, not {brief(claimed)}"
-    return Finding(what, claimed == computed, found)

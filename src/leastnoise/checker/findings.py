@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
-from leastnoise.checker.report import Report
+from leastnoise.checker.report import Report, brief
 
-__all__ = ["CertificateVerdict", "Finding"]
+__all__ = ["CertificateVerdict", "Finding", "equality"]
 
 
 class Finding(NamedTuple):
@@ -16,6 +17,12 @@ class Finding(NamedTuple):
     claim: str
     holds: bool
     found: str
+
+
+def equality(what: str, claimed: Fraction, computed: Fraction) -> Finding:
+    """That a number is the one claimed."""
+    found = brief(computed) if claimed == computed else f"it is {brief(computed)}, not {brief(claimed)}"
+    return Finding(what, claimed == computed, found)
 
 
 @dataclass(frozen=True)

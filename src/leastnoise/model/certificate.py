@@ -89,7 +89,10 @@ class Certificate(ABC):
         Raises:
             BadCertificate: Not a certificate, of an unknown version or kind, or not in the one form they have.
         """
-        return read_form(text, {kind.claim: kind for kind in _KINDS})
+        from leastnoise.model.strategy_certificates import MarginalsCertificate, StrategyCertificate
+
+        kinds = (*_KINDS, StrategyCertificate, MarginalsCertificate)
+        return read_form(text, {kind.claim: kind for kind in kinds})
 
 
 @dataclass(frozen=True)

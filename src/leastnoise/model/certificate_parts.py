@@ -23,6 +23,7 @@ __all__ = [
     "as_rational",
     "as_rationals",
     "as_sequence",
+    "as_whole_table",
     "require_channel",
     "require_enclosure",
     "require_setting",
@@ -55,6 +56,14 @@ def as_places(values: Any, name: str, length: int | None = None) -> tuple[int, .
     if any(not isinstance(place, Integral) or isinstance(place, bool) or place < 0 for place in places):
         raise BadCertificate(f"places in {name} are whole numbers of at least 0", given=values, fix="count from zero")
     return tuple(int(place) for place in places)
+
+
+def as_whole_table(rows: Any, name: str) -> tuple[tuple[int, ...], ...]:
+    """Rows of whole numbers, below zero too."""
+    table = tuple(tuple(as_sequence(row, f"a row of {name}")) for row in as_sequence(rows, name))
+    if any(type(entry) is not int for row in table for entry in row):
+        raise BadCertificate(f"{name} has whole numbers only", fix="pass Python's integers")
+    return table
 
 
 def require_channel(channel: Any, name: str = "channel") -> None:

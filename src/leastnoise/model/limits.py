@@ -19,6 +19,7 @@ __all__ = [
     "MOST_ROWS",
     "MOST_ROWS_OF_BODIES",
     "MOST_ROWS_PER_UNIT",
+    "MOST_STRATEGY_CELLS",
     "MOST_TURNS",
 ]
 
@@ -40,6 +41,9 @@ LARGEST_ENTRY = 10**9
 
 MOST_ROWS_OF_BODIES, MOST_CELLS_FOR_BODIES = 8, 16
 """Answers and cells up to which noise is also shaped like the columns of a workload: volumes are slow beyond them."""
+
+MOST_STRATEGY_CELLS = 1024
+"""Cells of one factor of a linear workload whose best strategy is searched for: its matrix has as many rows."""
 
 MOST_POINTS = 1 << 16
 """Points of a grid for quantiles; as many edges go to the engine."""
