@@ -63,6 +63,7 @@ class Precision:
     inverse: IntegerMatrix
     denominator: int
     product: IntegerMatrix  # G·N
+    off: Fraction  # ‖E‖² in the Frobenius norm
     slack: Fraction
 
     @staticmethod
@@ -71,11 +72,11 @@ class Precision:
         product, size = gram @ inverse, gram.shape[0]
         one = IntegerMatrix([[denominator if i == j else 0 for j in range(size)] for i in range(size)], size)
         rest = one - product
-        off = Fraction(rest.inner(rest), denominator**2)  # ‖E‖² in the Frobenius norm
+        off = Fraction(rest.inner(rest), denominator**2)
         if off > Fraction(1, 4):
             raise BadParameter("the inverse is not that of the strategy", fix="plan the strategy again")
         slack = 2 * Fraction(inverse.largest_row_sum(), denominator) * off
-        return Precision(gram, inverse, denominator, product, slack)
+        return Precision(gram, inverse, denominator, product, off, slack)
 
     def middle(self) -> IntegerMatrix:
         """2N − N·G·N, over the square of the denominator."""

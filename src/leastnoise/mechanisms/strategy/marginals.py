@@ -1,0 +1,342 @@
+"""Marginal tables with the least noise: each interaction of columns is measured once, and all tables agree.
+
+The interaction of the columns A is measured by integer contrasts along each column (Helmert's: row k has k ones, then −k),
+h_k·x for k = 1..n − 1. They are orthogonal with ‖h_k‖² = k·(k + 1), so independent noise of variance σ_A²·Π k_i·(k_i + 1) on
+the product of contrasts k_i is the same as noise of variance σ_A² in every direction of the interaction. Contrasts of whole
+numbers are whole, so the noise is rounded Gaussian noise on a grid, and the privacy is exactly that of the continuous
+Gaussian mechanism. The variances σ_A² and their proof: `model/marginals.py` and docs/theory/marginals.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from math import floor, log2, prod, sqrt
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leastnoise.errors import BadParameter, TooLarge
+from leastnoise.exact.arrays import Size, shape_of, whole_array
+from leastnoise.exact.enclosures import Enclosure, sqrt_above
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
+from leastnoise.exact.samplers.rounded_gaussian import rounded_gaussian_pmf
+from leastnoise.exact.samplers.scaled_gaussian import scaled_gaussian
+from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.numeric.integer_noise import LEVEL
+from leastnoise.mechanisms.numeric.truths import add_noise, whole_vector
+from leastnoise.mechanisms.strategy.strategy_mechanism import normal_reach
+from leastnoise.model.events import GaussianPrivacy
+from leastnoise.model.limits import MOST_GROUPS, MOST_ROWS_PER_UNIT
+from leastnoise.model.marginals import Columns, MarginalStrategy, costs_of, interactions_of, share_of
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.strategies import GOALS
+from leastnoise.model.strategy_certificates import MarginalsCertificate
+
+__all__ = ["MarginalsMechanism", "plan_marginals"]
+
+_LEAST_VARIANCE_BITS = 40  # of the noise on the finest grid: rounding then adds less than 10^-13 of it
+_ESTIMATE_BITS = 64
+_MOST_INTERACTIONS = 1 << 16
+_MOST_TABLE = 1 << 26  # cells of one table
+_VARIANCE_BITS = 40
+_ROUNDS = 2000
+
+
+def plan_marginals(
+    sizes: Sequence[int],
+    tables: Sequence[Sequence[int]],
+    weights: Sequence[NumberLike] | None = None,
+    goal: str = "total",
+) -> MarginalStrategy:
+    """The noise of each interaction that makes the error of the tables least.
+
+    Args:
+        sizes: How many values each column has.
+        tables: Which columns each table has.
+        weights: How much the squared error of each cell of a table counts; None for ones.
+        goal: "total" for the least sum of the squared errors of all cells, "largest" for the least largest one.
+
+    Raises:
+        BadParameter: A table has a column that there is not, or the goal is unknown.
+        TooLarge: A table has too many cells, or there are too many interactions.
+
+    >>> plan = plan_marginals((2, 3, 5), [(0, 1), (0, 2), (1, 2)])
+    >>> round(float(plan.error("total")), 6), plan.error("total") / plan.bound("total") - 1 < Fraction(1, 10**10)
+    (61.462962, True)
+    """
+    if goal not in GOALS:
+        raise BadParameter("unknown goal", given=goal, fix='pass "total" or "largest"')
+    read_sizes = tuple(read_integer(size, "sizes", at_least=1) for size in sizes)
+    named = tuple(tuple(sorted({read_integer(i, "tables", at_least=0) for i in table})) for table in tables)
+    if not named or any(table and table[-1] >= len(read_sizes) for table in named) or len(set(named)) < len(named):
+        raise BadParameter("tables name columns from 0 on, each table once", fix="pass for example [(0, 1), (0, 2)]")
+    cells = [prod(read_sizes[i] for i in table) for table in named]
+    if max(cells) > _MOST_TABLE or sum(2 ** len(table) for table in named) > _MOST_INTERACTIONS:
+        raise TooLarge("the tables are too large, or have too many columns", fix="ask for smaller tables")
+    if weights is not None and len(weights) != len(named):
+        raise BadParameter("weights needs one number for each table", fix="leave it out for equal weights")
+    read = tuple(read_rational(weight, "weights", at_least=0) for weight in weights or (1,) * len(named))
+    parts = interactions_of(named)
+    shares = np.array([float(share_of(read_sizes, part)) for part in parts])
+    shown, omegas = read, ()
+    if goal == "largest":
+        omegas = _largest(read_sizes, named, read, parts, shares)
+        shown = tuple(omega * weight / count for omega, weight, count in zip(omegas, read, cells, strict=True))
+    costs = costs_of(read_sizes, named, shown)
+    variances = tuple(_variance(share_of(read_sizes, part), costs[part]) for part in parts)
+    return MarginalStrategy(read_sizes, named, read, variances, omegas)
+
+
+def _variance(share: Fraction, cost: Fraction) -> Fraction:
+    """√(d_A/c_A) to 40 bits; what nobody asks for, or what has no rows, gets some noise all the same."""
+    if share == 0:
+        return Fraction(1)
+    ratio = float(share / cost) if cost else 1e12
+    root = sqrt(ratio)
+    bits = _VARIANCE_BITS - floor(log2(root))
+    return Fraction(round(root * 2.0**bits), 1) / Fraction(2) ** bits
+
+
+def _largest(
+    sizes: tuple[int, ...],
+    tables: tuple[Columns, ...],
+    weights: tuple[Fraction, ...],
+    parts: tuple[Columns, ...],
+    shares: NDArray[np.float64],
+) -> tuple[Fraction, ...]:
+    """Weights ω of the tables at which the least weighted error has the largest: ω_B ← ω_B·e_B, repeated."""
+    places = {part: place for place, part in enumerate(parts)}
+    spread = np.zeros((len(parts), len(tables)))
+    for column, table in enumerate(tables):
+        cells = prod(sizes[i] for i in table)
+        for size in range(len(table) + 1):
+            for part in combinations(table, size):
+                beyond = cells // prod(sizes[i] for i in part)
+                spread[places[part], column] = shares[places[part]] * float(weights[column]) / float(beyond) ** 2
+    omega = np.ones(len(tables)) / len(tables)
+    used = shares > 0
+    for _ in range(_ROUNDS):
+        costs = np.maximum(spread[used] @ omega, 1e-300)
+        roots = np.sqrt(costs * shares[used])
+        errors = (np.sqrt(shares[used] / costs) * roots.sum()) @ spread[used]
+        if errors.max() <= roots.sum() ** 2 * (1 + 1e-7):
+            break
+        omega *= errors / (omega @ errors)
+    return tuple(Fraction(max(int(share * 2.0**40), 1), 2**40) for share in omega / omega.max())
+
+
+@dataclass(frozen=True, init=False)
+class MarginalsMechanism(Mechanism):
+    """Every interaction with rounded Gaussian noise; the truth are the true tables, what comes out are whole numbers.
+
+    Args:
+        strategy: The tables and the noise of each interaction, up to a common factor.
+        mu_squared: μ² of the Gaussian privacy of the release.
+        groups: The most cells of the full table that one unit is in.
+        rows: The most that it adds to one of them.
+
+    >>> plan = plan_marginals((2, 3), [(0,), (1,)])
+    >>> both = MarginalsMechanism(plan, mu_squared=1)
+    >>> first, second = both.tables(both.release([[4, 5], [2, 3, 4]]))
+    >>> sum(first) == sum(second)
+    True
+    """
+
+    name: ClassVar[str] = "the best marginals with Gaussian noise"
+    strategy: MarginalStrategy
+    mu_squared: Fraction
+    groups: int
+    rows: int
+
+    def __init__(
+        self, strategy: MarginalStrategy, mu_squared: NumberLike, groups: NumberLike = 1, rows: NumberLike = 1
+    ) -> None:
+        object.__setattr__(self, "strategy", strategy)
+        object.__setattr__(self, "mu_squared", read_rational(mu_squared, "mu_squared", above=0))
+        object.__setattr__(self, "groups", read_integer(groups, "groups", at_least=1, at_most=MOST_GROUPS))
+        object.__setattr__(self, "rows", read_integer(rows, "rows", at_least=1, at_most=MOST_ROWS_PER_UNIT))
+
+    @property
+    def event(self) -> GaussianPrivacy:
+        """μ-Gaussian privacy."""
+        return GaussianPrivacy(self.mu_squared)
+
+    @cached_property
+    def _factor(self) -> Fraction:
+        """What the variances of the strategy are multiplied by, so that one unit costs μ² and no more."""
+        return (self.groups * self.rows) ** 2 * self.strategy.privacy / self.mu_squared
+
+    @cached_property
+    def _blocks(self) -> tuple[_Block, ...]:
+        """The measurements of each interaction, in the order of a release."""
+        sizes, strategy = self.strategy.sizes, self.strategy
+        smallest = sorted(range(len(strategy.tables)), key=lambda k: prod(sizes[i] for i in strategy.tables[k]))
+        pairs = zip(strategy.interactions, strategy.variances, strict=True)
+        return tuple(
+            _Block(part, sizes, next(k for k in smallest if set(part) <= set(strategy.tables[k])), v * self._factor)
+            for part, v in pairs
+        )
+
+    @cached_property
+    def dimension(self) -> int:
+        """How many whole numbers are released."""
+        return sum(prod(block.shape) for block in self._blocks)
+
+    def measure(self, truth: Any) -> list[NDArray[Any]]:
+        """The contrasts of each interaction, exactly, each on its own grid."""
+        read = _read_tables(truth, self.strategy)
+        return [block.measure(read[block.table], self.strategy.tables[block.table]) for block in self._blocks]
+
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
+        """The contrasts plus noise, one after the other; with `size` that many of them along new first axes."""
+        true, shape = self.measure(truth), shape_of(size)
+        drawn = [block.noisy(exact, shape, source) for block, exact in zip(self._blocks, true, strict=True)]
+        return np.concatenate(drawn, axis=-1)
+
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """The product over all measurements."""
+        true = [int(entry) for exact in self.measure(truth) for entry in exact.ravel()]
+        drawn = whole_vector(output, self.dimension)
+        variances = [v for block in self._blocks for v in block.variances()]
+        rows = zip(drawn, true, variances, strict=True)
+        masses = [rounded_gaussian_pmf(int(y) - x, variance, bits) for y, x, variance in rows]
+        one = Fraction(1)
+        return Enclosure(prod((p.lower for p in masses), start=one), prod((p.upper for p in masses), start=one))
+
+    def tables(self, released: Any) -> Iterator[NDArray[Any]]:
+        """The tables that a release gives, as exact fractions, one after the other: all their sums agree."""
+        flat, residuals, start = whole_vector(released, self.dimension).astype(object), {}, 0
+        for block in self._blocks:
+            end = start + prod(block.shape)
+            residuals[block.part] = block.residual(flat[start:end].reshape(block.shape))
+            start = end
+        for table in self.strategy.tables:
+            yield _summed(table, self.strategy.sizes, residuals)
+
+    def squared_errors(self) -> tuple[Fraction, ...]:
+        """The expected squared error of each cell of each table, at most."""
+        rounding = 1 + Fraction(1, 8) / self._least_variance
+        return tuple(error * self._factor * rounding for error in self.strategy.cell_errors)
+
+    @property
+    def _least_variance(self) -> Fraction:
+        """The least noise of a measurement, in squared steps of its grid."""
+        return min(block.base * int(block.multiples.min()) for block in self._blocks if block.multiples.size)
+
+    def half_widths(self) -> tuple[Fraction, ...]:
+        """For each table an error that none of its cells exceeds with 95 % probability, each for itself.
+
+        A cell is off by Σ a_l·round(g_l). Its normal part has the variance e; what rounding adds is at most Σ|a_l|/2 ≤
+        √(numbers·e/s)/2, where s is the least variance in squared steps. The estimates are rounded to 2^-64.
+        """
+        rounding = sqrt_above(Fraction(self.dimension) / (4 * self._least_variance))
+        found = []
+        for table, error in zip(self.strategy.tables, self.strategy.cell_errors, strict=True):
+            grid = Fraction(prod(self.strategy.sizes[i] for i in table) << len(table), 1 << _ESTIMATE_BITS)
+            found.append(sqrt_above(error * self._factor) * (normal_reach() + rounding) + grid)
+        return tuple(found)
+
+    def error(self) -> ErrorEstimate:
+        """The expected squared error of all cells in sum, weighted, and the 95 % error of the worst cell, at most."""
+        sizes, strategy = self.strategy.sizes, self.strategy
+        cells = (prod(sizes[i] for i in table) for table in strategy.tables)
+        rows = zip(strategy.weights, cells, self.squared_errors(), strict=True)
+        total = sum((weight * count * error for weight, count, error in rows), Fraction(0))
+        return ErrorEstimate("squared", Enclosure(total, total), {LEVEL: max(self.half_widths())}, attained=False)
+
+    def reason(self) -> Reason:
+        """The closed form."""
+        bound = self.rows**2 * self.strategy.bound("total") / self.mu_squared
+        return Reason(
+            "of all releases of Gaussian noise with linear unbiased answers this has the least squared error",
+            "Xiao, He, Zhang and Kifer, NeurIPS 2023; closed form and proof in docs/theory/marginals.md",
+            Enclosure(bound, bound),
+        )
+
+    def certificate(self) -> MarginalsCertificate:
+        """The strategy with its error and bound."""
+        goal = "largest" if self.strategy.table_weights else "total"
+        error = (self.groups * self.rows) ** 2 * self.strategy.error(goal)
+        bound = self.rows**2 * self.strategy.bound(goal)
+        return MarginalsCertificate(self.strategy, goal, self.groups, self.rows, error, bound, error - bound)
+
+
+class _Block:
+    """The measurements of one interaction."""
+
+    def __init__(self, part: Columns, sizes: tuple[int, ...], table: int, variance: Fraction) -> None:
+        self.part, self.table = part, table
+        self.shape = tuple(sizes[i] - 1 for i in part)
+        spare = _LEAST_VARIANCE_BITS - floor(log2(variance))
+        self.bits = max(0, -(-spare // 2))  # the grid has steps of 2^-bits
+        self.base = variance * 4**self.bits
+        self.multiples = np.ones((), dtype=np.int64)
+        for size in self.shape:
+            contrasts = np.arange(1, size + 1, dtype=np.int64)
+            self.multiples = np.multiply.outer(self.multiples, contrasts * (contrasts + 1))
+
+    def variances(self) -> list[Fraction]:
+        """Those of the noise, in squared steps of the grid."""
+        return [self.base * int(multiple) for multiple in self.multiples.ravel()]
+
+    def measure(self, table: NDArray[Any], columns: Columns) -> NDArray[Any]:
+        """The contrasts of a table that has all the columns and perhaps more, times 2^bits."""
+        beyond = tuple(axis for axis, column in enumerate(columns) if column not in self.part)
+        values = table.sum(axis=beyond) if beyond else table
+        values = np.asarray(values, dtype=object)
+        for axis in range(len(self.shape)):
+            moved = np.moveaxis(values, axis, -1)
+            before = np.cumsum(moved, axis=-1)[..., :-1]
+            contrasts = before - moved[..., 1:] * np.arange(1, moved.shape[-1]).astype(object)
+            values = np.moveaxis(contrasts, -1, axis)
+        return np.asarray(values * (1 << self.bits), dtype=object)
+
+    def noisy(self, exact: NDArray[Any], shape: tuple[int, ...], source: Source | None) -> NDArray[Any]:
+        """Measurements plus noise, flat."""
+        multiples = np.broadcast_to(self.multiples.ravel(), (*shape, self.multiples.size))
+        return add_noise(exact.ravel(), scaled_gaussian(self.base, multiples, source))
+
+    def residual(self, noisy: NDArray[Any]) -> NDArray[Any]:
+        """The interaction as a table over its columns, in multiples of 2^-64; it sums to zero along each column.
+
+        Each measurement is divided by ‖h‖² and rounded; the contrasts of what is left sum to zero exactly.
+        """
+        scaled = noisy << (_ESTIMATE_BITS - self.bits) if self.bits <= _ESTIMATE_BITS else noisy >> (self.bits - _ESTIMATE_BITS)
+        whole = self.multiples.astype(object)
+        values = (2 * scaled + whole) // (2 * whole)
+        for axis in range(len(self.shape)):
+            moved = np.moveaxis(np.asarray(values, dtype=object), axis, -1)
+            zero = np.zeros_like(moved[..., :1])
+            later = np.concatenate([np.cumsum(moved[..., ::-1], axis=-1)[..., ::-1], zero], axis=-1)
+            own = np.concatenate([zero, moved * np.arange(1, moved.shape[-1] + 1).astype(object)], axis=-1)
+            values = np.moveaxis(later - own, -1, axis)
+        return np.asarray(values, dtype=object)
+
+
+def _summed(table: Columns, sizes: tuple[int, ...], residuals: dict[Columns, NDArray[Any]]) -> NDArray[Any]:
+    """The sum of all interactions of a table, each over the cells that it is spread over."""
+    shape = tuple(sizes[i] for i in table)
+    total = np.zeros(shape, dtype=object)
+    for size in range(len(table) + 1):
+        for part in combinations(table, size):
+            fitted = residuals[part].reshape([sizes[i] if i in part else 1 for i in table])
+            total = total + fitted * prod(sizes[i] for i in part)
+    return total * Fraction(1, prod(shape) << _ESTIMATE_BITS)
+
+
+def _read_tables(truth: Any, strategy: MarginalStrategy) -> list[NDArray[Any]]:
+    """The true tables as arrays of Python's integers."""
+    shapes = [tuple(strategy.sizes[i] for i in table) for table in strategy.tables]
+    if not isinstance(truth, list | tuple) or len(truth) != len(shapes):
+        raise BadParameter(f"the truth must be {len(shapes)} tables of whole numbers", fix="pass one array per table")
+    read = [whole_array(table) for table in truth]
+    if any(array is None or array.shape != shape for array, shape in zip(read, shapes, strict=True)):
+        raise BadParameter("a true table has another shape, or is not of whole numbers", fix="count in each cell")
+    return [array.astype(object) for array in read if array is not None]
+
+

@@ -1,0 +1,240 @@
+"""All answers of a linear workload from one release: A·x plus Gaussian noise, and least squares for everything else.
+
+A is a whole matrix, so A·x is whole, and round(A·x + g) = A·x + round(g) for Gaussian g: what is released is a function of
+the continuous Gaussian mechanism. One unit changes A·x by at most √s in the ℓ2 norm (`squared_sensitivity`), so noise of
+variance s/μ² is exactly μ-Gaussian private, in any dimension. Estimates of the cells and all answers are computed from what
+was released, and agree with each other. Statement and proof: docs/theory/strategy.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import isqrt, prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leastnoise.errors import BadParameter
+from leastnoise.exact.arrays import Size, shape_of
+from leastnoise.exact.balls import normal_quantile, of_fraction
+from leastnoise.exact.enclosures import Enclosure, enclose, sqrt_above
+from leastnoise.exact.integer_matrices import IntegerMatrix
+from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.exact.samplers.rounded_gaussian import (
+    read_variance,
+    rounded_gaussian,
+    rounded_gaussian_moment,
+    rounded_gaussian_pmf,
+)
+from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.numeric.integer_noise import LEVEL
+from leastnoise.mechanisms.numeric.truths import add_noise, whole_vector
+from leastnoise.mechanisms.strategy.planning import Strategy
+from leastnoise.model.events import GaussianPrivacy
+from leastnoise.model.linear_workloads import LinearWorkload, Ranges
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.strategies import StrategyPart
+from leastnoise.model.strategy_certificates import StrategyCertificate
+
+__all__ = ["Estimates", "StrategyMechanism", "normal_reach"]
+
+_GRID_BITS, _STEP_BITS = 32, 48
+_MOST_STEPS = 100
+_FARTHEST = Fraction(1, 1 << 24)  # ‖E‖² of an inverse that is good enough for least squares
+
+
+def normal_reach() -> Fraction:
+    """At least the z with P(|g| ≤ z) = 95 % for standard normal g.
+
+    >>> round(float(normal_reach()), 6)
+    1.959964
+    """
+    return enclose(lambda: normal_quantile(of_fraction((1 + LEVEL) / 2))).upper
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Least squares estimates of F·x, on a grid of 2^-32, with all answers that follow from them.
+
+    Attributes:
+        workloads: What was asked, one for each axis of `values`.
+        values: The exact least squares solution in multiples of 2^-32, rounded.
+    """
+
+    workloads: tuple[LinearWorkload, ...]
+    values: NDArray[Any]
+
+    def answers(self) -> NDArray[Any]:
+        """All answers, exactly as they follow from the estimates; an axis for each workload."""
+        table = self.values
+        for axis, workload in enumerate(self.workloads):
+            table = np.moveaxis(workload.evaluate(np.moveaxis(table, axis, -1)), -1, axis)
+        return table * Fraction(1, 1 << _GRID_BITS)
+
+    def range(self, first: int, last: int) -> Fraction:
+        """The sum of the cells from `first` to `last`, of a workload of cells in a row.
+
+        Raises:
+            BadParameter: These are no cells in order.
+        """
+        Ranges(self.values.shape[0]).place(first, last)
+        return Fraction(sum(self.values[first : last + 1].tolist()), 1 << _GRID_BITS)
+
+
+@dataclass(frozen=True, init=False)
+class StrategyMechanism(Mechanism):
+    """A·x plus rounded Gaussian noise; the truth is the histogram x, what comes out are whole numbers, one per row of A.
+
+    Args:
+        strategy: What to measure.
+        mu_squared: μ² of the Gaussian privacy of the release.
+
+    >>> from leastnoise.mechanisms.strategy.planning import plan_strategy
+    >>> from leastnoise.model.linear_workloads import PrefixSums
+    >>> running = StrategyMechanism(plan_strategy(PrefixSums(4)), mu_squared=1)
+    >>> running.event, running.estimates(running.release([5, 0, 2, 7])).answers().shape
+    (GaussianPrivacy(mu_squared=Fraction(1, 1)), (4,))
+    """
+
+    name: ClassVar[str] = "the best strategy with Gaussian noise"
+    strategy: Strategy
+    mu_squared: Fraction
+
+    def __init__(self, strategy: Strategy, mu_squared: NumberLike) -> None:
+        object.__setattr__(self, "strategy", strategy)
+        object.__setattr__(self, "mu_squared", read_rational(mu_squared, "mu_squared", above=0))
+        read_variance(self.variance)
+        if any(part.precision.off > _FARTHEST for part in strategy.parts):
+            raise BadParameter("the inverse of the strategy is too rough for least squares", fix="plan it again")
+
+    @property
+    def variance(self) -> Fraction:
+        """σ² of the noise on each measurement, before rounding."""
+        return self.strategy.sensitivity / self.mu_squared
+
+    @property
+    def event(self) -> GaussianPrivacy:
+        """μ-Gaussian privacy."""
+        return GaussianPrivacy(self.mu_squared)
+
+    @property
+    def workloads(self) -> tuple[LinearWorkload, ...]:
+        """What is asked, one for each factor."""
+        return tuple(part.workload for part in self.strategy.parts)
+
+    def measure(self, truth: Any) -> NDArray[Any]:
+        """A·x, exactly."""
+        cells = [workload.cells for workload in self.workloads]
+        table = whole_vector(truth, prod(cells)).astype(object).reshape(cells)
+        for axis, part in enumerate(self.strategy.parts):
+            moved = part.workload.coordinates(np.moveaxis(table, axis, -1))
+            table = np.moveaxis(_times(moved, part.strategy), -1, axis)
+        return table.ravel()
+
+    def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
+        """The measurements plus noise; with `size` that many of them along new first axes."""
+        true, shape = self.measure(truth), shape_of(size)
+        return add_noise(true, np.asarray(rounded_gaussian(self.variance, (*shape, len(true)), source)))
+
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
+        """The product over the measurements."""
+        true = self.measure(truth)
+        drawn = whole_vector(output, len(true))
+        masses = [
+            rounded_gaussian_pmf(int(y) - int(x), self.variance, bits) for y, x in zip(drawn, true, strict=True)
+        ]
+        one = Fraction(1)
+        return Enclosure(prod((p.lower for p in masses), start=one), prod((p.upper for p in masses), start=one))
+
+    def estimates(self, released: Any) -> Estimates:
+        """Least squares estimates of the cells, from one release. Everything here is public already."""
+        rows = [len(part.strategy) for part in self.strategy.parts]
+        table = whole_vector(released, prod(rows)).astype(object).reshape(rows)
+        for axis, part in enumerate(self.strategy.parts):
+            table = np.moveaxis(_least_squares(np.moveaxis(table, axis, -1), part), -1, axis)
+        shift = _STEP_BITS * len(rows) - _GRID_BITS
+        values = (table + (1 << shift - 1)) >> shift
+        return Estimates(self.workloads, values)
+
+    @cached_property
+    def noise_variance(self) -> Fraction:
+        """The variance of the rounded noise, at most: σ² + 1/12 and hardly more."""
+        return rounded_gaussian_moment(2, self.variance).upper
+
+    def error(self) -> ErrorEstimate:
+        """The expected squared error of the goal, and the 95 % error of the worst answer, at most."""
+        expected = self.strategy.error * self.noise_variance / self.strategy.sensitivity
+        return ErrorEstimate("squared", Enclosure(expected, expected), {LEVEL: max(self.half_widths())}, attained=False)
+
+    def squared_errors(self) -> list[Fraction]:
+        """The expected squared error of each answer, at most."""
+        return [error * self.noise_variance for error in self._errors]
+
+    def half_widths(self) -> list[Fraction]:
+        """For each answer an error that it does not exceed with 95 % probability.
+
+        The answer is off by Σ a_l·round(g_l) with ‖a‖² = e. That is a normal number of variance e·σ² and a rounding of at
+        most Σ|a_l|/2 ≤ √(rows·e)/2. The grid of the estimates adds a little for each of them that the answer needs.
+        """
+        rows = prod(len(part.strategy) for part in self.strategy.parts)
+        factor = normal_reach() * sqrt_above(self.variance) + Fraction(isqrt(rows) + 1, 2)
+        lengths = [Fraction(1)]
+        for part in self.strategy.parts:
+            lengths = [one * other * part.workload.rank for one in lengths for other in part.workload.lengths()]
+        pairs = list(zip(self._errors, lengths, strict=True))
+        grid = Fraction(2, 1 << _GRID_BITS)
+        found = {pair: sqrt_above(pair[0]) * factor + sqrt_above(pair[1]) * grid for pair in set(pairs)}
+        return [found[pair] for pair in pairs]
+
+    @cached_property
+    def _errors(self) -> list[Fraction]:
+        """For each answer its squared error for noise of variance one, at most."""
+        found = [Fraction(1)]
+        for part in self.strategy.parts:
+            found = [one * other for one in found for other in part.answer_errors]
+        return found
+
+    def reason(self) -> Reason:
+        """The bound for all strategies."""
+        bound = self.strategy.lower_bound / self.mu_squared
+        return Reason(
+            f"{self.strategy.name}: no release of Gaussian noise with linear unbiased answers has a smaller squared error "
+            "than the bound",
+            "Li, Miklau, Hay, McGregor and Rastogi, VLDB Journal 24, 2015; bound and proof in docs/theory/strategy.md",
+            Enclosure(bound, bound),
+        )
+
+    def certificate(self) -> StrategyCertificate:
+        """The strategy with its error and bound."""
+        return self.strategy.certificate()
+
+
+def _times(table: NDArray[Any], matrix: Sequence[Sequence[int]]) -> NDArray[Any]:
+    """The product of a matrix with each vector along the last axis."""
+    flat = IntegerMatrix(table.reshape(-1, table.shape[-1]).tolist(), table.shape[-1])
+    product = flat @ IntegerMatrix(matrix).transposed()
+    return product.array().reshape((*table.shape[:-1], len(matrix)))
+
+
+def _least_squares(table: NDArray[Any], part: StrategyPart) -> NDArray[Any]:
+    """G⁻¹·Tᵀ·y for each y along the last axis, in whole multiples of 2^-48.
+
+    Steps u ← u + N·(Tᵀy − G·u) are repeated until they change nothing. Then G⁻¹·r = (I − Eᵀ)⁻¹·N·r for the rest r, and no
+    entry of N·r is above one half: with ‖E‖ ≤ 2^-12 all of them are within one multiple.
+    """
+    precision, size = part.precision, part.workload.rank
+    rows = table.reshape(-1, table.shape[-1]).tolist()
+    wanted = (1 << _STEP_BITS) * (IntegerMatrix(rows, table.shape[-1]) @ IntegerMatrix(part.strategy))
+    inverse, below = precision.inverse, precision.denominator
+    found = IntegerMatrix([[0] * size for _ in rows], size)
+    for _ in range(_MOST_STEPS):
+        step = ((wanted - found @ precision.gram) @ inverse).array()
+        correction = (2 * step + below) // (2 * below)
+        if not correction.any():
+            break
+        found = found - IntegerMatrix((-correction).tolist(), size)
+    return found.array().reshape((*table.shape[:-1], size))
