@@ -91,7 +91,7 @@ class Certificate(ABC):
         """
         from leastnoise.model.strategy_certificates import MarginalsCertificate, StrategyCertificate
 
-        kinds = (*_KINDS, StrategyCertificate, MarginalsCertificate)
+        kinds: tuple[type[Certificate], ...] = (*_KINDS, StrategyCertificate, MarginalsCertificate)
         return read_form(text, {kind.claim: kind for kind in kinds})
 
 

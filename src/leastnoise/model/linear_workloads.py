@@ -5,8 +5,8 @@ With cells x ∈ Z^n a workload asks for the answers W·x. All that a plan needs
     F   a whole matrix whose rows span those of W (the identity where the columns of W are independent), and
     V = Mᵀ·diag(weights)·M   for the M with W = M·F,
 
-so that Σ weight·(error of an answer)² = tr(V·C) if F·x is known up to noise of covariance C. For prefix sums V has the
-entries n − max(i, j), for ranges (min(i, j) + 1)·(n − max(i, j)) where all weights are one.
+so that Σ weight·(error of an answer)² = tr(V·C) if F·x is known up to noise of covariance C. For prefix sums V has
+the entries n − max(i, j), for ranges (min(i, j) + 1)·(n − max(i, j)) where all weights are one.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from math import lcm
 from typing import Any, ClassVar
 
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.integer_matrices import IntegerMatrix
-from leastnoise.exact.matrices import RationalMatrix
+from leastnoise.exact.matrices import RationalMatrix, beside
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
 from leastnoise.model.limits import LARGEST_ENTRY, MOST_CELLS, MOST_ENTRIES, MOST_STRATEGY_CELLS
 
@@ -74,7 +75,7 @@ class LinearWorkload(ABC):
 
     @property
     def unpivot(self) -> tuple[IntegerMatrix, int] | None:
-        """The inverse of a square of independent columns of F, as a whole matrix over a whole number; None for F = I."""
+        """The inverse of a square of columns of F, as a whole matrix over a whole number; None for F = I."""
         return None
 
     @property
@@ -215,7 +216,7 @@ class PrefixSums(LinearWorkload):
         return np.diagonal(_corners(matrix)).copy()
 
     def lengths(self) -> list[Fraction]:
-        """1, 2, 3, …"""
+        """One more for each answer."""
         return [Fraction(k + 1) for k in range(self.cells)]
 
 
@@ -309,7 +310,8 @@ class TotalWorkload(LinearWorkload):
 
     def weigh(self, weights: Numbers) -> Numbers:
         """The weight."""
-        return weights[:, None]
+        gram: Numbers = weights[:, None]
+        return gram
 
     def evaluate(self, estimates: Numbers) -> Numbers:
         """The one estimate."""
@@ -376,9 +378,8 @@ class ExplicitWorkload(LinearWorkload):
             return None
         size = len(self._pivots)
         square = RationalMatrix([[row[j] for j in self._pivots] for row in self.basis.rows])
-        inverse = square.solve(RationalMatrix([[int(i == j) for j in range(size)] for i in range(size)]))
-        assert inverse is not None
-        whole = inverse.whole_rows()
+        beside_one = beside(square, RationalMatrix([[int(i == j) for j in range(size)] for i in range(size)]))
+        whole = beside_one.echelon()[0].take_columns(range(size, 2 * size)).whole_rows()
         common = lcm(*(below for _, below in whole))
         return IntegerMatrix([[entry * (common // below) for entry in row] for row, below in whole]), common
 
@@ -400,7 +401,8 @@ class ExplicitWorkload(LinearWorkload):
         rows = self._map[0].array()
         if weights.dtype != object:
             rows = rows.astype(float)
-            return rows.T @ (rows * weights[:, None])
+            rough: Numbers = rows.T @ (rows * weights[:, None])
+            return rough
         weighted = IntegerMatrix((rows * weights[:, None]).tolist(), self.rank)
         return (self._map[0].transposed() @ weighted).array()
 
@@ -412,11 +414,12 @@ class ExplicitWorkload(LinearWorkload):
     def forms(self, matrix: Numbers) -> Numbers:
         """m·S·mᵀ."""
         rows = self._map[0].array()
-        if matrix.dtype != object:
+        if matrix.dtype == object:
+            mapped = (self._map[0] @ IntegerMatrix(matrix.tolist(), self.rank)).array()
+        else:
             rows = rows.astype(float)
-            forms: Numbers = ((rows @ matrix) * rows).sum(axis=1)
-            return forms
-        forms = ((self._map[0] @ IntegerMatrix(matrix.tolist(), self.rank)).array() * rows).sum(axis=1)
+            mapped = rows @ matrix
+        forms: Numbers = (mapped * rows).sum(axis=1)
         return forms
 
     def lengths(self) -> list[Fraction]:
@@ -466,7 +469,7 @@ class HierarchyWorkload(LinearWorkload):
         read = tuple(tuple(read_integer(group, "levels", at_least=0) for group in level) for level in levels)
         if len({len(level) for level in read}) != 1 or any(set(level) != set(range(max(level) + 1)) for level in read):
             raise BadParameter("each level numbers its groups from 0 without gaps, one for each cell", fix="renumber")
-        if any(len(set(zip(fine, coarse, strict=True))) > len(set(fine)) for fine, coarse in zip(read, read[1:])):
+        if any(len(set(zip(fine, coarse, strict=True))) > len(set(fine)) for fine, coarse in pairwise(read)):
             raise BadParameter("each group must lie in one group of the next level", fix="order levels fine to coarse")
         object.__setattr__(self, "levels", read)
         super().__init__(len(read[0]))
@@ -493,7 +496,7 @@ class HierarchyWorkload(LinearWorkload):
 
     def _summed(self, values: Numbers, level: tuple[int, ...]) -> Numbers:
         sums = np.zeros((*values.shape[:-1], max(level) + 1), dtype=values.dtype)
-        np.add.at(sums, (..., np.array(level)), values)
+        np.add.at(np.moveaxis(sums, -1, 0), np.array(level), np.moveaxis(values, -1, 0))
         return sums
 
     def forms(self, matrix: Numbers) -> Numbers:

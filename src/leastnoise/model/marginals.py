@@ -1,9 +1,9 @@
 """Marginal tables of one big table, all of them together, in closed form: nothing as large as the big table is formed.
 
-Columns 1..d have n_1..n_d values. The interaction of a set A of columns is what a table over A says beyond the tables over
-fewer columns. Every table is the sum of the interactions of its subsets: the cell of table B gets that of A ⊆ B divided by
-Π n_i over B∖A. A strategy measures each interaction A that some table needs with noise of its own, σ_A² (the measurements
-are in `mechanisms/strategy/marginals.py`). With d_A = Π_{i∈A} (1 − 1/n_i)
+Columns 1..d have n_1..n_d values. The interaction of a set A of columns is what a table over A says beyond the tables
+over fewer columns. Every table is the sum of the interactions of its subsets: the cell of table B gets that of A ⊆ B
+divided by Π n_i over B∖A. A strategy measures each interaction A that some table needs with noise of its own, σ_A²
+(the measurements are in `mechanisms/strategy/marginals.py`). With d_A = Π_{i∈A} (1 − 1/n_i)
 
     one unit in one cell changes the measurements by         μ² = Σ_A d_A/σ_A²   (in standard deviations, squared),
     each cell of table B has the squared error               e_B = Σ_{A⊆B} σ_A²·d_A·Π_{i∈B∖A} 1/n_i²,
@@ -145,7 +145,7 @@ class MarginalStrategy:
         return self.privacy * sum((w * count * e for w, count, e in rows), Fraction(0))
 
     def bound(self, goal: str) -> Fraction:
-        """What no strategy beats at μ = 1: (Σ √(c_A·d_A))², the roots rounded down; for "largest" with the ω as weights."""
+        """What no strategy beats at μ = 1: (Σ √(c_A·d_A))², rounded down; for "largest" with the ω as weights."""
         weights, total = self.weights, Fraction(1)
         if goal == "largest":
             if not self.table_weights:

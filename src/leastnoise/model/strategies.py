@@ -1,16 +1,18 @@
 """What a strategy costs and what no strategy can beat, in whole-number arithmetic.
 
-A strategy for a workload W = M·F (`linear_workloads`) is a whole matrix T: T·F·x is released with independent Gaussian
-noise on each number, and every answer is read off by least squares. With G = TᵀT and noise of variance σ² the weighted
-squared error of all answers is σ²·tr(V·G⁻¹). One unit that changes cell j alone by one changes T·F·x by √(f_jᵀ·G·f_j).
+A strategy for a workload W = M·F (`linear_workloads`) is a whole matrix T: T·F·x is released with independent
+Gaussian noise on each number, and every answer is read off by least squares. With G = TᵀT and noise of variance σ²
+the weighted squared error of all answers is σ²·tr(V·G⁻¹). One unit that changes cell j alone by one changes T·F·x by
+√(f_jᵀ·G·f_j).
 
 * **Error.** For a symmetric N ≈ G⁻¹ let E = I − G·N. Then G⁻¹ = 2N − N·G·N + Eᵀ·G⁻¹·E, so that with ‖E‖² ≤ 1/4
 
       0 ≤ w·G⁻¹·wᵀ − w·(2N − N·G·N)·wᵀ ≤ 2·‖N‖·‖E‖²·‖w‖²      for every row w.
 
-* **Bound.** Let Z be any positive definite matrix with f_jᵀ·Z·f_j ≤ 1 for all cells j. For every symmetric D and every
-  u ≥ 0, tr(V·Z⁻¹) ≥ tr(V·D)²/κ with κ = Σ u_j + Σ |H·R·Hᵀ|, R = D·V·D − Σ u_j·f_j·f_jᵀ, where H is the inverse of a square
-  of columns of F. (The second sum runs over all entries.)
+* **Bound.** Let Z be any positive definite matrix with f_jᵀ·Z·f_j ≤ 1 for all cells j. For every symmetric D and
+every
+  u ≥ 0, tr(V·Z⁻¹) ≥ tr(V·D)²/κ with κ = Σ u_j + Σ |H·R·Hᵀ|, R = D·V·D − Σ u_j·f_j·f_jᵀ, where H is the inverse of a
+  square of columns of F. (The second sum runs over all entries.)
 
 Proofs: docs/theory/strategy.md.
 """
@@ -27,7 +29,7 @@ from typing import Any
 
 from leastnoise.errors import BadCertificate, BadParameter
 from leastnoise.exact.integer_matrices import IntegerMatrix
-from leastnoise.model.certificate_parts import as_places, as_rationals, as_sequence, as_whole_table
+from leastnoise.model.certificate_parts import as_places, as_rationals, as_whole_table
 from leastnoise.model.linear_workloads import LinearWorkload, Weights, workload_from_dict
 
 __all__ = [
@@ -117,7 +119,8 @@ def least_error(
     Args:
         workload: What is asked.
         dual: D, symmetric.
-        multipliers: u, a whole number of at least zero for each cell, in units of the denominator of V; none for zeros.
+        multipliers: u, a whole number of at least zero for each cell, in units of the denominator of V; none for
+            zeros.
         weights: Of the answers.
 
     Raises:
@@ -154,9 +157,7 @@ def _weighted_columns(workload: LinearWorkload, multipliers: Sequence[int]) -> I
     return scaled @ basis.transposed()
 
 
-def squared_sensitivity(
-    parts: Sequence[tuple[LinearWorkload, IntegerMatrix]], groups: int = 1, rows: int = 1
-) -> int:
+def squared_sensitivity(parts: Sequence[tuple[LinearWorkload, IntegerMatrix]], groups: int = 1, rows: int = 1) -> int:
     """At least ‖A·Δ‖² for every change Δ of at most `groups` cells by at most `rows` each.
 
     A is the Kronecker product of the T·F of all parts, and X = AᵀA. Then ΔᵀXΔ ≤ rows²·Σ |X_ij| over the pairs of the

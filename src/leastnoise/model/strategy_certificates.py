@@ -1,7 +1,8 @@
 """Certificates of strategies: that a release of many answers has this error, and that no other one has much less.
 
-The class of releases: whole or real matrices A, Gaussian noise on A·x, and answers that are linear in what is released
-and right on average. The numbers that prove it are whole, so that checking takes a few products of whole matrices.
+The class of releases: whole or real matrices A, Gaussian noise on A·x, and answers that are linear in what is
+released and right on average. The numbers that prove it are whole, so that checking takes a few products of whole
+matrices.
 """
 
 from __future__ import annotations
@@ -100,16 +101,23 @@ def _part(data: Any) -> StrategyPart:
         raise BadCertificate("a part of a strategy is an object", given=data, fix="write certificates with to_json")
     weights = data["weights"]
     return StrategyPart(
-        workload_from_dict(data["workload"]),
-        None if weights is None else tuple(read_rational_text(entry) for entry in read_list(weights, "weights")),
-        *(tuple(tuple(row) for row in read_list(data[name], name)) for name in ("strategy", "inverse")),
+        workload=workload_from_dict(data["workload"]),
+        weights=None if weights is None else _rationals(weights, "weights"),
+        strategy=_wholes(data["strategy"], "strategy"),
+        inverse=_wholes(data["inverse"], "inverse"),
         denominator=data["denominator"],
-        dual=tuple(tuple(row) for row in read_list(data["dual"], "dual")),
+        dual=_wholes(data["dual"], "dual"),
         multipliers=tuple(read_list(data["multipliers"], "multipliers")),
-        answer_weights=tuple(
-            read_rational_text(entry) for entry in read_list(data["answer_weights"], "answer_weights")
-        ),
+        answer_weights=_rationals(data["answer_weights"], "answer_weights"),
     )
+
+
+def _rationals(data: Any, name: str) -> tuple[Fraction, ...]:
+    return tuple(read_rational_text(entry) for entry in read_list(data, name))
+
+
+def _wholes(data: Any, name: str) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(read_list(row, f"a row of {name}")) for row in read_list(data, name))
 
 
 @dataclass(frozen=True)

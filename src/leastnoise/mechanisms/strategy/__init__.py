@@ -1,0 +1,28 @@
+"""All answers of a publication from one release, with the least noise: linear workloads, hierarchies, marginals."""
+
+from leastnoise.mechanisms.strategy.marginals import MarginalsMechanism, plan_marginals
+from leastnoise.mechanisms.strategy.planning import Strategy, plan_strategy
+from leastnoise.mechanisms.strategy.strategy_mechanism import Estimates, StrategyMechanism
+from leastnoise.model.linear_workloads import (
+    ExplicitWorkload,
+    HierarchyWorkload,
+    IdentityWorkload,
+    PrefixSums,
+    Ranges,
+    TotalWorkload,
+)
+
+__all__ = [
+    "Estimates",
+    "ExplicitWorkload",
+    "HierarchyWorkload",
+    "IdentityWorkload",
+    "MarginalsMechanism",
+    "PrefixSums",
+    "Ranges",
+    "Strategy",
+    "StrategyMechanism",
+    "TotalWorkload",
+    "plan_marginals",
+    "plan_strategy",
+]

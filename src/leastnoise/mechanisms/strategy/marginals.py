@@ -1,10 +1,11 @@
 """Marginal tables with the least noise: each interaction of columns is measured once, and all tables agree.
 
-The interaction of the columns A is measured by integer contrasts along each column (Helmert's: row k has k ones, then −k),
-h_k·x for k = 1..n − 1. They are orthogonal with ‖h_k‖² = k·(k + 1), so independent noise of variance σ_A²·Π k_i·(k_i + 1) on
-the product of contrasts k_i is the same as noise of variance σ_A² in every direction of the interaction. Contrasts of whole
-numbers are whole, so the noise is rounded Gaussian noise on a grid, and the privacy is exactly that of the continuous
-Gaussian mechanism. The variances σ_A² and their proof: `model/marginals.py` and docs/theory/marginals.md.
+The interaction of the columns A is measured by integer contrasts along each column (Helmert's: row k has k ones, then
+−k), h_k·x for k = 1..n − 1. They are orthogonal with ‖h_k‖² = k·(k + 1), so independent noise of variance σ_A²·Π
+k_i·(k_i + 1) on the product of contrasts k_i is the same as noise of variance σ_A² in every direction of the
+interaction. Contrasts of whole numbers are whole, so the noise is rounded Gaussian noise on a grid, and the privacy
+is exactly that of the continuous Gaussian mechanism. The variances σ_A² and their proof: `model/marginals.py` and
+docs/theory/marginals.md.
 """
 
 from __future__ import annotations
@@ -24,22 +25,22 @@ from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.arrays import Size, shape_of, whole_array
 from leastnoise.exact.enclosures import Enclosure, sqrt_above
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
-from leastnoise.exact.samplers.rounded_gaussian import rounded_gaussian_pmf
+from leastnoise.exact.samplers.rounded_gaussian import read_variance, rounded_gaussian_pmf
 from leastnoise.exact.samplers.scaled_gaussian import scaled_gaussian
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL
-from leastnoise.mechanisms.numeric.truths import add_noise, whole_vector
 from leastnoise.mechanisms.strategy.strategy_mechanism import normal_reach
+from leastnoise.mechanisms.truths import add_noise, read_whole_vector
 from leastnoise.model.events import GaussianPrivacy
 from leastnoise.model.limits import MOST_GROUPS, MOST_ROWS_PER_UNIT
 from leastnoise.model.marginals import Columns, MarginalStrategy, costs_of, interactions_of, share_of
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.strategies import GOALS
 from leastnoise.model.strategy_certificates import MarginalsCertificate
 
 __all__ = ["MarginalsMechanism", "plan_marginals"]
 
 _LEAST_VARIANCE_BITS = 40  # of the noise on the finest grid: rounding then adds less than 10^-13 of it
+_COARSEST = Fraction(1, 4)  # squared steps of noise: above it rounding adds less than 1/8 to the variance
 _ESTIMATE_BITS = 64
 _MOST_INTERACTIONS = 1 << 16
 _MOST_TABLE = 1 << 26  # cells of one table
@@ -83,7 +84,8 @@ def plan_marginals(
     read = tuple(read_rational(weight, "weights", at_least=0) for weight in weights or (1,) * len(named))
     parts = interactions_of(named)
     shares = np.array([float(share_of(read_sizes, part)) for part in parts])
-    shown, omegas = read, ()
+    shown = read
+    omegas: tuple[Fraction, ...] = ()
     if goal == "largest":
         omegas = _largest(read_sizes, named, read, parts, shares)
         shown = tuple(omega * weight / count for omega, weight, count in zip(omegas, read, cells, strict=True))
@@ -132,13 +134,14 @@ def _largest(
 
 @dataclass(frozen=True, init=False)
 class MarginalsMechanism(Mechanism):
-    """Every interaction with rounded Gaussian noise; the truth are the true tables, what comes out are whole numbers.
+    """Every interaction with rounded Gaussian noise; the truth are the true tables.
 
     Args:
         strategy: The tables and the noise of each interaction, up to a common factor.
         mu_squared: μ² of the Gaussian privacy of the release.
         groups: The most cells of the full table that one unit is in.
         rows: The most that it adds to one of them.
+        grid: Measurements are rounded to multiples of 2^-grid; None for grids so fine that it hardly adds any noise.
 
     >>> plan = plan_marginals((2, 3), [(0,), (1,)])
     >>> both = MarginalsMechanism(plan, mu_squared=1)
@@ -152,14 +155,27 @@ class MarginalsMechanism(Mechanism):
     mu_squared: Fraction
     groups: int
     rows: int
+    grid: int | None
 
     def __init__(
-        self, strategy: MarginalStrategy, mu_squared: NumberLike, groups: NumberLike = 1, rows: NumberLike = 1
+        self,
+        strategy: MarginalStrategy,
+        mu_squared: NumberLike,
+        groups: NumberLike = 1,
+        rows: NumberLike = 1,
+        grid: int | None = None,
     ) -> None:
+        if max(prod(strategy.sizes[i] for i in table) for table in strategy.tables) > _MOST_TABLE:
+            raise TooLarge(f"a table has more than {_MOST_TABLE} cells", fix="ask for smaller tables")
         object.__setattr__(self, "strategy", strategy)
         object.__setattr__(self, "mu_squared", read_rational(mu_squared, "mu_squared", above=0))
         object.__setattr__(self, "groups", read_integer(groups, "groups", at_least=1, at_most=MOST_GROUPS))
         object.__setattr__(self, "rows", read_integer(rows, "rows", at_least=1, at_most=MOST_ROWS_PER_UNIT))
+        fine = None if grid is None else read_integer(grid, "grid", at_least=0, at_most=_ESTIMATE_BITS)
+        object.__setattr__(self, "grid", fine)
+        if self._least_variance < _COARSEST:
+            raise BadParameter("grid is coarser than the noise", given=grid, fix="pass a larger grid, or leave it out")
+        read_variance(max(block.base * int(block.multiples.max(initial=1)) for block in self._blocks))
 
     @property
     def event(self) -> GaussianPrivacy:
@@ -178,8 +194,14 @@ class MarginalsMechanism(Mechanism):
         smallest = sorted(range(len(strategy.tables)), key=lambda k: prod(sizes[i] for i in strategy.tables[k]))
         pairs = zip(strategy.interactions, strategy.variances, strict=True)
         return tuple(
-            _Block(part, sizes, next(k for k in smallest if set(part) <= set(strategy.tables[k])), v * self._factor)
-            for part, v in pairs
+            _Block(
+                part,
+                sizes,
+                next(k for k in smallest if set(part) <= set(strategy.tables[k])),
+                variance * self._factor,
+                self.grid,
+            )
+            for part, variance in pairs
         )
 
     @cached_property
@@ -201,7 +223,7 @@ class MarginalsMechanism(Mechanism):
     def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """The product over all measurements."""
         true = [int(entry) for exact in self.measure(truth) for entry in exact.ravel()]
-        drawn = whole_vector(output, self.dimension)
+        drawn = read_whole_vector(output, self.dimension)
         variances = [v for block in self._blocks for v in block.variances()]
         rows = zip(drawn, true, variances, strict=True)
         masses = [rounded_gaussian_pmf(int(y) - x, variance, bits) for y, x, variance in rows]
@@ -210,7 +232,7 @@ class MarginalsMechanism(Mechanism):
 
     def tables(self, released: Any) -> Iterator[NDArray[Any]]:
         """The tables that a release gives, as exact fractions, one after the other: all their sums agree."""
-        flat, residuals, start = whole_vector(released, self.dimension).astype(object), {}, 0
+        flat, residuals, start = read_whole_vector(released, self.dimension).astype(object), {}, 0
         for block in self._blocks:
             end = start + prod(block.shape)
             residuals[block.part] = block.residual(flat[start:end].reshape(block.shape))
@@ -226,13 +248,13 @@ class MarginalsMechanism(Mechanism):
     @property
     def _least_variance(self) -> Fraction:
         """The least noise of a measurement, in squared steps of its grid."""
-        return min(block.base * int(block.multiples.min()) for block in self._blocks if block.multiples.size)
+        return min(block.base for block in self._blocks if block.multiples.size)
 
     def half_widths(self) -> tuple[Fraction, ...]:
         """For each table an error that none of its cells exceeds with 95 % probability, each for itself.
 
-        A cell is off by Σ a_l·round(g_l). Its normal part has the variance e; what rounding adds is at most Σ|a_l|/2 ≤
-        √(numbers·e/s)/2, where s is the least variance in squared steps. The estimates are rounded to 2^-64.
+        A cell is off by Σ a_l·round(g_l). Its normal part has the variance e; what rounding adds is at most Σ|a_l|/2
+        ≤ √(numbers·e/s)/2, where s is the least variance in squared steps. The estimates are rounded to 2^-64.
         """
         rounding = sqrt_above(Fraction(self.dimension) / (4 * self._least_variance))
         found = []
@@ -269,11 +291,11 @@ class MarginalsMechanism(Mechanism):
 class _Block:
     """The measurements of one interaction."""
 
-    def __init__(self, part: Columns, sizes: tuple[int, ...], table: int, variance: Fraction) -> None:
+    def __init__(self, part: Columns, sizes: tuple[int, ...], table: int, variance: Fraction, grid: int | None) -> None:
         self.part, self.table = part, table
         self.shape = tuple(sizes[i] - 1 for i in part)
         spare = _LEAST_VARIANCE_BITS - floor(log2(variance))
-        self.bits = max(0, -(-spare // 2))  # the grid has steps of 2^-bits
+        self.bits = max(0, -(-spare // 2)) if grid is None else grid
         self.base = variance * 4**self.bits
         self.multiples = np.ones((), dtype=np.int64)
         for size in self.shape:
@@ -306,8 +328,7 @@ class _Block:
 
         Each measurement is divided by ‖h‖² and rounded; the contrasts of what is left sum to zero exactly.
         """
-        scaled = noisy << (_ESTIMATE_BITS - self.bits) if self.bits <= _ESTIMATE_BITS else noisy >> (self.bits - _ESTIMATE_BITS)
-        whole = self.multiples.astype(object)
+        scaled, whole = noisy << _ESTIMATE_BITS, self.multiples.astype(object) << self.bits
         values = (2 * scaled + whole) // (2 * whole)
         for axis in range(len(self.shape)):
             moved = np.moveaxis(np.asarray(values, dtype=object), axis, -1)
@@ -326,7 +347,8 @@ def _summed(table: Columns, sizes: tuple[int, ...], residuals: dict[Columns, NDA
         for part in combinations(table, size):
             fitted = residuals[part].reshape([sizes[i] if i in part else 1 for i in table])
             total = total + fitted * prod(sizes[i] for i in part)
-    return total * Fraction(1, prod(shape) << _ESTIMATE_BITS)
+    summed: NDArray[Any] = total * Fraction(1, prod(shape) << _ESTIMATE_BITS)
+    return summed
 
 
 def _read_tables(truth: Any, strategy: MarginalStrategy) -> list[NDArray[Any]]:
@@ -338,5 +360,3 @@ def _read_tables(truth: Any, strategy: MarginalStrategy) -> list[NDArray[Any]]:
     if any(array is None or array.shape != shape for array, shape in zip(read, shapes, strict=True)):
         raise BadParameter("a true table has another shape, or is not of whole numbers", fix="count in each cell")
     return [array.astype(object) for array in read if array is not None]
-
-

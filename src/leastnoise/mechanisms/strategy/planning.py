@@ -1,8 +1,9 @@
 """From a linear workload to the best strategy: guessed in doubles, rounded to whole numbers, then judged exactly.
 
-Candidates are the best strategy for one unit in one cell, noise on the cells, noise on the answers, a binary tree over the
-cells, and mixtures of the first two. They are compared for the cells and rows that a unit may really have; the winner is
-written in whole numbers, and its error, its bound and its privacy are computed from these (docs/theory/strategy.md).
+Candidates are the best strategy for one unit in one cell, noise on the cells, noise on the answers, a binary tree
+over the cells, and mixtures of the first two. They are compared for the cells and rows that a unit may really have;
+the winner is written in whole numbers, and its error, its bound and its privacy are computed from these
+(docs/theory/strategy.md).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.integer_matrices import IntegerMatrix
 from leastnoise.exact.parameters import NumberLike, read_integer
-from leastnoise.mechanisms.strategy.search import Guess, search
+from leastnoise.mechanisms.strategy.search import SearchResult, search
 from leastnoise.model.limits import MOST_CELLS, MOST_GROUPS, MOST_ROWS_PER_UNIT
 from leastnoise.model.linear_workloads import LinearWorkload, Weights
 from leastnoise.model.strategies import (
@@ -142,13 +143,13 @@ def plan_strategy(
     guesses = [_searched(workload, one, goal) for workload, one in zip(workloads, read, strict=True)]
     name, chosen = _best(workloads, read, guesses, goal, cells)
     parts = tuple(
-        _exact_part(workload, one, guess, matrix, goal)
+        _exact_part(workload, one, guess, matrix)
         for workload, one, guess, matrix in zip(workloads, read, guesses, chosen, strict=True)
     )
     return Strategy(parts, goal, cells, rows, name)
 
 
-def _searched(workload: LinearWorkload, weights: Weights | None, goal: str) -> Guess:
+def _searched(workload: LinearWorkload, weights: Weights | None, goal: str) -> SearchResult:
     if weights is None:
         return search(workload, largest=goal == "largest")
     rough = np.array([float(weight) for weight in weights])
@@ -158,7 +159,7 @@ def _searched(workload: LinearWorkload, weights: Weights | None, goal: str) -> G
 def _best(
     workloads: Sequence[LinearWorkload],
     weights: Sequence[Weights | None],
-    guesses: Sequence[Guess],
+    guesses: Sequence[SearchResult],
     goal: str,
     groups: int,
 ) -> tuple[str, list[Floats]]:
@@ -176,7 +177,7 @@ def _best(
     return name, chosen
 
 
-def _candidates(workload: LinearWorkload, guess: Guess) -> Iterator[tuple[str, Floats]]:
+def _candidates(workload: LinearWorkload, guess: SearchResult) -> Iterator[tuple[str, Floats]]:
     """Matrices Z = TᵀT, scaled so that no cell has more than one."""
     size = workload.rank
     basis = np.eye(size) if workload.basis is None else workload.basis.array().astype(float)
@@ -224,13 +225,13 @@ def _rough_sensitivity(workloads: Sequence[LinearWorkload], matrices: Sequence[F
     return float(squared_sensitivity(parts, groups)) / 2.0 ** (40 * len(parts))
 
 
-def _exact_part(workload: LinearWorkload, weights: Weights | None, guess: Guess, matrix: Floats, goal: str) -> StrategyPart:
+def _exact_part(workload: LinearWorkload, weights: Weights | None, guess: SearchResult, matrix: Floats) -> StrategyPart:
     """The whole strategy nearest to a guess, with what proves its error and its bound."""
     root = np.linalg.cholesky(matrix).T
     scale = 2.0**_BITS if workload.basis is None else 2.0 ** (_BITS - np.floor(np.log2(np.abs(root).max())))
     strategy = _rounded(root * scale)
     gram = IntegerMatrix(strategy).transposed() @ IntegerMatrix(strategy)
-    inverse, denominator = _inverse(gram, strategy, workload)
+    inverse, denominator = _inverse(gram, strategy)
     shares: Weights = ()
     top = 1.0
     if guess.weights is not None:
@@ -269,9 +270,7 @@ def _triangle(rows: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(row[: i + 1]) for i, row in enumerate(rows))
 
 
-def _inverse(
-    gram: IntegerMatrix, strategy: Sequence[Sequence[int]], workload: LinearWorkload
-) -> tuple[tuple[tuple[int, ...], ...], int]:
+def _inverse(gram: IntegerMatrix, strategy: Sequence[Sequence[int]]) -> tuple[tuple[tuple[int, ...], ...], int]:
     """G⁻¹ in whole numbers over a denominator, improved by Newton's steps until what it leaves open hardly counts."""
     root = np.linalg.inv(np.array(strategy, dtype=float))
     guess = root @ root.T
@@ -291,6 +290,4 @@ def _inverse(
 
 def _rounded_long(matrix: Floats, bits: int) -> tuple[tuple[int, ...], ...]:
     """Doubles times a power of two, as whole numbers of any size."""
-    size = 2.0 ** (bits - _INVERSE_BITS)
-    shift = _INVERSE_BITS
-    return tuple(tuple(map(int, row)) for row in np.rint(np.ldexp(matrix * size, shift)).tolist())
+    return tuple(tuple(map(int, row)) for row in np.rint(np.ldexp(matrix, bits)).tolist())

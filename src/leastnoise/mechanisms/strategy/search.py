@@ -1,9 +1,10 @@
 """The search for the best strategy, in doubles: a guess, which whole-number arithmetic then judges.
 
-Wanted is Z ≻ 0 with f_jᵀ·Z·f_j ≤ 1 for every cell j and the least tr(V·Z⁻¹). At the optimum Z⁻¹·V·Z⁻¹ = F·diag(λ)·Fᵀ with
-multipliers λ ≥ 0, so Z follows from λ: with F·diag(λ)·Fᵀ = L·Lᵀ and S = (Lᵀ·V·L)^½, Z = L^-ᵀ·S·L^-1. The step
-λ_j ← λ_j·f_jᵀ·Z·f_j is repeated, with Anderson's acceleration of ln λ, until (tr S)²/Σλ, which no strategy beats, is near
-enough to what Z costs. For the goal "largest" the answers get weights in the same way: ω_k ← ω_k·(error of answer k).
+Wanted is Z ≻ 0 with f_jᵀ·Z·f_j ≤ 1 for every cell j and the least tr(V·Z⁻¹). At the optimum Z⁻¹·V·Z⁻¹ = F·diag(λ)·Fᵀ
+with multipliers λ ≥ 0, so Z follows from λ: with F·diag(λ)·Fᵀ = L·Lᵀ and S = (Lᵀ·V·L)^½, Z = L^-ᵀ·S·L^-1. The step
+λ_j ← λ_j·f_jᵀ·Z·f_j is repeated, with Anderson's acceleration of ln λ, until (tr S)²/Σλ, which no strategy beats, is
+near enough to what Z costs. For the goal "largest" the answers get weights in the same way: ω_k ← ω_k·(error of
+answer k).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from leastnoise.model.linear_workloads import LinearWorkload
 
-__all__ = ["Guess", "search"]
+__all__ = ["SearchResult", "search"]
 
 Floats = NDArray[np.float64]
 _MEMORY = 6  # steps that the acceleration looks back on
@@ -24,7 +25,7 @@ _LEAST_LOG = -32.0  # of a multiplier, relative to the largest
 
 
 @dataclass(frozen=True)
-class Guess:
+class SearchResult:
     """What the search found.
 
     Attributes:
@@ -92,7 +93,8 @@ class _Problem:
         if not self.largest:
             return point
         forms = self.workload.forms(self.inverse(point)) / self.workload.below**2
-        return replace(point, errors=self.importance * forms)
+        errors: Floats = self.importance * forms
+        return replace(point, errors=errors)
 
     def inverse(self, point: _Point) -> Floats:
         """Z⁻¹ for Z scaled so that no cell has more than one; where F is the identity each is scaled on its own."""
@@ -122,13 +124,13 @@ class _Problem:
             parts.append(point.errors / float(point.weights @ point.errors / point.weights.sum()))
         return np.log(np.maximum(np.concatenate(parts), _SMALLEST_STEP))
 
-    def guess(self, point: _Point) -> Guess:
+    def guess(self, point: _Point) -> SearchResult:
         """Z, scaled, and its dual."""
         root = np.diag(point.root) if self.basis is None else point.root
         dual = root @ (point.vectors / point.values) @ point.vectors.T @ root.T
         scale = np.linalg.inv(self._scaled(point))
         matrix = scale.T @ (point.vectors * point.values) @ point.vectors.T @ scale
-        return Guess((matrix + matrix.T) / 2, (dual + dual.T) / 2, point.multipliers, point.weights)
+        return SearchResult((matrix + matrix.T) / 2, (dual + dual.T) / 2, point.multipliers, point.weights)
 
 
 def search(
@@ -138,7 +140,7 @@ def search(
     largest: bool = False,
     gap: float = 1e-8,
     rounds: int = 400,
-) -> Guess:
+) -> SearchResult:
     """The best Z, up to a relative gap or so many rounds.
 
     Args:
@@ -155,24 +157,24 @@ def search(
     problem = _Problem(workload, weights, largest)
     logs = best_logs = problem.start()
     history: list[tuple[Floats, Floats]] = []
-    best, found = None, np.inf
+    point = best = problem.at(logs)
+    found = problem.cost(best) / best.bound - 1
     for _ in range(rounds):
-        try:
-            point = problem.at(logs)
-            cost = problem.cost(point) / point.bound - 1
-        except np.linalg.LinAlgError:
-            cost = np.inf
-        if cost < found or best is None:
-            best, found, best_logs = point, cost, logs
-        elif not cost < 4 * found:  # the acceleration went astray
-            history.clear()
-            point, logs = best, best_logs
         if found < gap:
             break
         history.append((logs, problem.step(point)))
         logs = _accelerated(history[-_MEMORY:])
         logs = np.maximum(logs, logs.max() + _LEAST_LOG)
-    assert best is not None
+        try:
+            point = problem.at(logs)
+            cost = problem.cost(point) / point.bound - 1
+        except np.linalg.LinAlgError:
+            cost = np.inf
+        if cost < found:
+            best, found, best_logs = point, cost, logs
+        elif not cost < 4 * found:  # the acceleration went astray
+            history.clear()
+            point, logs = best, best_logs
     return problem.guess(best)
 
 

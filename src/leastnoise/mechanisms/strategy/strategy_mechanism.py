@@ -1,9 +1,10 @@
 """All answers of a linear workload from one release: A·x plus Gaussian noise, and least squares for everything else.
 
-A is a whole matrix, so A·x is whole, and round(A·x + g) = A·x + round(g) for Gaussian g: what is released is a function of
-the continuous Gaussian mechanism. One unit changes A·x by at most √s in the ℓ2 norm (`squared_sensitivity`), so noise of
-variance s/μ² is exactly μ-Gaussian private, in any dimension. Estimates of the cells and all answers are computed from what
-was released, and agree with each other. Statement and proof: docs/theory/strategy.md.
+A is a whole matrix, so A·x is whole, and round(A·x + g) = A·x + round(g) for Gaussian g: what is released is a
+function of the continuous Gaussian mechanism. One unit changes A·x by at most √s in the ℓ2 norm
+(`squared_sensitivity`), so noise of variance s/μ² is exactly μ-Gaussian private, in any dimension. Estimates of the
+cells and all answers are computed from what was released, and agree with each other. Statement and proof:
+docs/theory/strategy.md.
 """
 
 from __future__ import annotations
@@ -31,12 +32,11 @@ from leastnoise.exact.samplers.rounded_gaussian import (
     rounded_gaussian_pmf,
 )
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.integer_noise import LEVEL
-from leastnoise.mechanisms.numeric.truths import add_noise, whole_vector
 from leastnoise.mechanisms.strategy.planning import Strategy
+from leastnoise.mechanisms.truths import add_noise, read_whole_vector
 from leastnoise.model.events import GaussianPrivacy
 from leastnoise.model.linear_workloads import LinearWorkload, Ranges
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.strategies import StrategyPart
 from leastnoise.model.strategy_certificates import StrategyCertificate
 
@@ -73,7 +73,8 @@ class Estimates:
         table = self.values
         for axis, workload in enumerate(self.workloads):
             table = np.moveaxis(workload.evaluate(np.moveaxis(table, axis, -1)), -1, axis)
-        return table * Fraction(1, 1 << _GRID_BITS)
+        answers: NDArray[Any] = table * Fraction(1, 1 << _GRID_BITS)
+        return answers
 
     def range(self, first: int, last: int) -> Fraction:
         """The sum of the cells from `first` to `last`, of a workload of cells in a row.
@@ -87,7 +88,7 @@ class Estimates:
 
 @dataclass(frozen=True, init=False)
 class StrategyMechanism(Mechanism):
-    """A·x plus rounded Gaussian noise; the truth is the histogram x, what comes out are whole numbers, one per row of A.
+    """A·x plus rounded Gaussian noise; the truth is the histogram x, whole numbers come out, one per row of A.
 
     Args:
         strategy: What to measure.
@@ -129,7 +130,7 @@ class StrategyMechanism(Mechanism):
     def measure(self, truth: Any) -> NDArray[Any]:
         """A·x, exactly."""
         cells = [workload.cells for workload in self.workloads]
-        table = whole_vector(truth, prod(cells)).astype(object).reshape(cells)
+        table = read_whole_vector(truth, prod(cells)).astype(object).reshape(cells)
         for axis, part in enumerate(self.strategy.parts):
             moved = part.workload.coordinates(np.moveaxis(table, axis, -1))
             table = np.moveaxis(_times(moved, part.strategy), -1, axis)
@@ -143,17 +144,15 @@ class StrategyMechanism(Mechanism):
     def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """The product over the measurements."""
         true = self.measure(truth)
-        drawn = whole_vector(output, len(true))
-        masses = [
-            rounded_gaussian_pmf(int(y) - int(x), self.variance, bits) for y, x in zip(drawn, true, strict=True)
-        ]
+        drawn, variance = read_whole_vector(output, len(true)), self.variance
+        masses = [rounded_gaussian_pmf(int(y) - int(x), variance, bits) for y, x in zip(drawn, true, strict=True)]
         one = Fraction(1)
         return Enclosure(prod((p.lower for p in masses), start=one), prod((p.upper for p in masses), start=one))
 
     def estimates(self, released: Any) -> Estimates:
         """Least squares estimates of the cells, from one release. Everything here is public already."""
         rows = [len(part.strategy) for part in self.strategy.parts]
-        table = whole_vector(released, prod(rows)).astype(object).reshape(rows)
+        table = read_whole_vector(released, prod(rows)).astype(object).reshape(rows)
         for axis, part in enumerate(self.strategy.parts):
             table = np.moveaxis(_least_squares(np.moveaxis(table, axis, -1), part), -1, axis)
         shift = _STEP_BITS * len(rows) - _GRID_BITS
@@ -177,8 +176,9 @@ class StrategyMechanism(Mechanism):
     def half_widths(self) -> list[Fraction]:
         """For each answer an error that it does not exceed with 95 % probability.
 
-        The answer is off by Σ a_l·round(g_l) with ‖a‖² = e. That is a normal number of variance e·σ² and a rounding of at
-        most Σ|a_l|/2 ≤ √(rows·e)/2. The grid of the estimates adds a little for each of them that the answer needs.
+        The answer is off by Σ a_l·round(g_l) with ‖a‖² = e. That is a normal number of variance e·σ² and a rounding
+        of at most Σ|a_l|/2 ≤ √(rows·e)/2. The grid of the estimates adds a little for each of them that the answer
+        needs.
         """
         rows = prod(len(part.strategy) for part in self.strategy.parts)
         factor = normal_reach() * sqrt_above(self.variance) + Fraction(isqrt(rows) + 1, 2)
@@ -202,8 +202,7 @@ class StrategyMechanism(Mechanism):
         """The bound for all strategies."""
         bound = self.strategy.lower_bound / self.mu_squared
         return Reason(
-            f"{self.strategy.name}: no release of Gaussian noise with linear unbiased answers has a smaller squared error "
-            "than the bound",
+            f"{self.strategy.name}; no Gaussian noise with linear unbiased answers has a squared error below the bound",
             "Li, Miklau, Hay, McGregor and Rastogi, VLDB Journal 24, 2015; bound and proof in docs/theory/strategy.md",
             Enclosure(bound, bound),
         )
@@ -223,8 +222,8 @@ def _times(table: NDArray[Any], matrix: Sequence[Sequence[int]]) -> NDArray[Any]
 def _least_squares(table: NDArray[Any], part: StrategyPart) -> NDArray[Any]:
     """G⁻¹·Tᵀ·y for each y along the last axis, in whole multiples of 2^-48.
 
-    Steps u ← u + N·(Tᵀy − G·u) are repeated until they change nothing. Then G⁻¹·r = (I − Eᵀ)⁻¹·N·r for the rest r, and no
-    entry of N·r is above one half: with ‖E‖ ≤ 2^-12 all of them are within one multiple.
+    Steps u ← u + N·(Tᵀy − G·u) are repeated until they change nothing. Then G⁻¹·r = (I − Eᵀ)⁻¹·N·r for the rest r,
+    and no entry of N·r is above one half: with ‖E‖ ≤ 2^-12 all of them are within one multiple.
     """
     precision, size = part.precision, part.workload.rank
     rows = table.reshape(-1, table.shape[-1]).tolist()
