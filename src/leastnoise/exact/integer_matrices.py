@@ -59,6 +59,18 @@ class IntegerMatrix:
         """The entries, row by row."""
         return tuple(tuple(int(entry) for entry in row) for row in self._flint.tolist())
 
+    def __eq__(self, other: object) -> bool:
+        """Same shape, same entries."""
+        return self._flint == other._flint if isinstance(other, IntegerMatrix) else NotImplemented
+
+    def __hash__(self) -> int:
+        """Equal matrices have equal hashes."""
+        return hash(self.rows)
+
+    def __reduce__(self) -> tuple[type[IntegerMatrix], tuple[tuple[tuple[int, ...], ...], int]]:
+        """Copied and pickled by value."""
+        return IntegerMatrix, (self.rows, self.shape[1])
+
     def array(self) -> NDArray[Any]:
         """The entries as an array of Python's integers, which never wrap."""
         table = np.empty(self.shape[0] * self.shape[1], dtype=object)

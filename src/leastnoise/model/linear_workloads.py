@@ -319,7 +319,7 @@ class TotalWorkload(LinearWorkload):
 
     def forms(self, matrix: Numbers) -> Numbers:
         """The one entry."""
-        return matrix[0].copy()
+        return np.diagonal(matrix).copy()
 
     def lengths(self) -> list[Fraction]:
         """One."""

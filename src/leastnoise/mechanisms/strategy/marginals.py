@@ -296,7 +296,7 @@ class _Block:
         self.shape = tuple(sizes[i] - 1 for i in part)
         spare = _LEAST_VARIANCE_BITS - floor(log2(variance))
         self.bits = max(0, -(-spare // 2)) if grid is None else grid
-        self.base = variance * 4**self.bits
+        self.base = variance * (1 << 2 * self.bits)
         self.multiples = np.ones((), dtype=np.int64)
         for size in self.shape:
             contrasts = np.arange(1, size + 1, dtype=np.int64)
@@ -332,7 +332,7 @@ class _Block:
         values = (2 * scaled + whole) // (2 * whole)
         for axis in range(len(self.shape)):
             moved = np.moveaxis(np.asarray(values, dtype=object), axis, -1)
-            zero = np.zeros_like(moved[..., :1])
+            zero = np.zeros((*moved.shape[:-1], 1), dtype=object)
             later = np.concatenate([np.cumsum(moved[..., ::-1], axis=-1)[..., ::-1], zero], axis=-1)
             own = np.concatenate([zero, moved * np.arange(1, moved.shape[-1] + 1).astype(object)], axis=-1)
             values = np.moveaxis(later - own, -1, axis)
@@ -347,8 +347,7 @@ def _summed(table: Columns, sizes: tuple[int, ...], residuals: dict[Columns, NDA
         for part in combinations(table, size):
             fitted = residuals[part].reshape([sizes[i] if i in part else 1 for i in table])
             total = total + fitted * prod(sizes[i] for i in part)
-    summed: NDArray[Any] = total * Fraction(1, prod(shape) << _ESTIMATE_BITS)
-    return summed
+    return np.asarray(total * Fraction(1, prod(shape) << _ESTIMATE_BITS), dtype=object)
 
 
 def _read_tables(truth: Any, strategy: MarginalStrategy) -> list[NDArray[Any]]:

@@ -236,7 +236,7 @@ def _exact_part(workload: LinearWorkload, weights: Weights | None, guess: Search
     top = 1.0
     if guess.weights is not None:
         top = float(guess.weights.max())
-        shares = tuple(Fraction(int(weight * 2**30 / top), 2**30) for weight in guess.weights)
+        shares = tuple(Fraction(max(int(weight * 2.0**40 / top), 1), 2**40) for weight in guess.weights)
     bits = _DUAL_BITS - int(np.ceil(np.log2(np.abs(guess.dual).max())))
     factor = 2.0 ** (2 * bits) / top * float(_denominator(workload, weights, shares))
     multipliers: tuple[int, ...] = ()

@@ -96,6 +96,13 @@ class _Problem:
         errors: Floats = self.importance * forms
         return replace(point, errors=errors)
 
+    def tried(self, logs: Floats) -> _Point | None:
+        """The same; None where it can't be computed."""
+        try:
+            return self.at(logs)
+        except np.linalg.LinAlgError:
+            return None
+
     def inverse(self, point: _Point) -> Floats:
         """Z⁻¹ for Z scaled so that no cell has more than one; where F is the identity each is scaled on its own."""
         scaled = self._scaled(point) @ point.vectors
@@ -105,7 +112,8 @@ class _Problem:
     def _scaled(self, point: _Point) -> Floats:
         if self.basis is None:
             return np.diag(point.root * np.sqrt(point.reach))
-        return point.root * np.sqrt(point.reach.max())
+        scaled: Floats = point.root * np.sqrt(point.reach.max())
+        return scaled
 
     def cost(self, point: _Point) -> float:
         """What the scaled Z costs."""
@@ -155,26 +163,24 @@ def search(
     True
     """
     problem = _Problem(workload, weights, largest)
-    logs = best_logs = problem.start()
     history: list[tuple[Floats, Floats]] = []
+    logs = problem.start()
     point = best = problem.at(logs)
-    found = problem.cost(best) / best.bound - 1
+    least = problem.cost(best)
     for _ in range(rounds):
-        if found < gap:
+        if least <= point.bound * (1 + gap):
             break
         history.append((logs, problem.step(point)))
-        logs = _accelerated(history[-_MEMORY:])
-        logs = np.maximum(logs, logs.max() + _LEAST_LOG)
-        try:
-            point = problem.at(logs)
-            cost = problem.cost(point) / point.bound - 1
-        except np.linalg.LinAlgError:
-            cost = np.inf
-        if cost < found:
-            best, found, best_logs = point, cost, logs
-        elif not cost < 4 * found:  # the acceleration went astray
-            history.clear()
-            point, logs = best, best_logs
+        tried = _accelerated(history[-_MEMORY:])
+        found = problem.tried(tried) if len(history) > 1 else None
+        if found is None or found.bound < point.bound:  # a plain step never lowers the bound
+            del history[:-1]
+            tried = logs + history[0][1]
+            found = problem.at(tried)
+        logs, point = np.maximum(tried, tried.max() + _LEAST_LOG), found
+        cost = problem.cost(point)
+        if cost / point.bound < least / best.bound:
+            best, least = point, cost
     return problem.guess(best)
 
 
@@ -194,4 +200,5 @@ def _accelerated(history: list[tuple[Floats, Floats]]) -> Floats:
     changes = np.diff(steps)
     weights = np.linalg.lstsq(changes, step, rcond=None)[0]
     change = step - (np.diff(points) + changes) @ weights
-    return logs + np.clip(np.nan_to_num(change), -_LARGEST_STEP, _LARGEST_STEP)
+    moved: Floats = logs + np.clip(np.nan_to_num(change), -_LARGEST_STEP, _LARGEST_STEP)
+    return moved

@@ -1,0 +1,196 @@
+"""Marginal tables: the closed form against the big table written out, agreement, privacy, certificates."""
+
+import dataclasses
+import json
+from fractions import Fraction
+from itertools import combinations, product
+from math import prod
+
+import numpy as np
+import pytest
+
+import leastnoise as ln
+from leastnoise.errors import BadCertificate, BadParameter, LeastNoiseError, TooLarge
+from leastnoise.exact import SeededSource
+from leastnoise.exact.matrices import RationalMatrix
+from leastnoise.mechanisms.strategy import ExplicitWorkload, MarginalsMechanism, plan_marginals, plan_strategy
+from leastnoise.model.certificate import Certificate
+from leastnoise.model.marginals import MarginalStrategy
+
+RNG = np.random.default_rng(8)
+ADULT = (100, 100, 100, 99, 85, 42, 16, 15, 9, 7, 6, 5, 2, 2)
+CASES = [
+    ((2,), [(0,)]),
+    ((3, 2), [(0,), (1,)]),
+    ((3, 2), [(), (0, 1)]),
+    ((2, 3, 2), [(0, 1), (1, 2)]),
+    ((2, 3, 2), [(0, 1, 2), (0,)]),
+    ((2, 1, 3), [(0, 1), (1, 2)]),
+]
+
+
+def written_out(sizes, tables):
+    """One row for each cell of each table, one column for each cell of the big table."""
+    cells = list(product(*(range(size) for size in sizes)))
+    return [
+        [int(all(cell[i] == value for i, value in zip(table, chosen, strict=True))) for cell in cells]
+        for table in tables
+        for chosen in product(*(range(sizes[i]) for i in table))
+    ]
+
+
+def measured(mechanism):
+    """The matrix that is applied to the big table, one row for each number released, in steps of its grid."""
+    sizes = mechanism.strategy.sizes
+    columns = []
+    for place in range(prod(sizes)):
+        big = np.zeros(prod(sizes), dtype=object)
+        big[place] = 1
+        columns.append(np.concatenate([part.ravel() for part in mechanism.measure(tables_of(big, mechanism))]))
+    return np.array(columns).T
+
+
+def tables_of(big, mechanism):
+    sizes = mechanism.strategy.sizes
+    shaped = np.asarray(big).reshape(sizes)
+    return [
+        np.asarray(shaped.sum(axis=tuple(i for i in range(len(sizes)) if i not in table)))
+        for table in mechanism.strategy.tables
+    ]
+
+
+@pytest.mark.parametrize(("sizes", "tables"), CASES)
+def test_the_least_error_is_that_of_the_big_table_written_out(sizes, tables):
+    """The search for the best strategy, which knows nothing of marginals, finds the same error and bound."""
+    for weights in (None, [Fraction(int(w), 2) for w in RNG.integers(1, 6, len(tables))]):
+        plan = plan_marginals(sizes, tables, weights)
+        ones = weights or [Fraction(1)] * len(tables)
+        each = [w for w, t in zip(ones, tables, strict=True) for _ in range(prod(sizes[i] for i in t))]
+        found = plan_strategy(ExplicitWorkload(written_out(sizes, tables)), weights=each)
+        assert abs(plan.error("total") / found.error - 1) < Fraction(1, 10**5)
+        assert plan.bound("total") <= plan.error("total") <= plan.bound("total") * (1 + Fraction(1, 10**15))
+
+
+@pytest.mark.parametrize("goal", ["total", "largest"])
+@pytest.mark.parametrize(("sizes", "tables"), CASES)
+def test_privacy_and_error_are_those_of_what_is_measured(sizes, tables, goal):
+    """Exact least squares with the matrix and the variances of the mechanism itself."""
+    mechanism = MarginalsMechanism(plan_marginals(sizes, tables, goal=goal), "1/3", groups=2, rows=3)
+    matrix = RationalMatrix([[Fraction(int(e)) for e in row] for row in measured(mechanism)])
+    variances = [v for block in mechanism._blocks for v in block.variances()]
+    information = matrix.transposed() @ matrix.scaled_rows([1 / v for v in variances])
+    diagonal = {information.rows[i][i] for i in range(prod(sizes))}
+    assert diagonal == {mechanism.mu_squared / 36}  # two cells with three rows each change six times as much at most
+    asked = RationalMatrix(written_out(sizes, tables))
+    solved = information.solve(asked.transposed())
+    assert solved is not None
+    errors = [(asked @ solved).rows[k][k] for k in range(asked.shape[0])]
+    stated = [
+        error
+        for table, error in zip(mechanism.strategy.tables, mechanism.squared_errors(), strict=True)
+        for _ in range(prod(sizes[i] for i in table))
+    ]
+    assert all(e <= s <= e * (1 + Fraction(1, 10**9)) for e, s in zip(errors, stated, strict=True))
+    assert ln.check(mechanism.certificate())
+
+
+@pytest.mark.parametrize(("sizes", "tables"), CASES)
+def test_without_noise_the_tables_are_the_truth(sizes, tables):
+    mechanism = MarginalsMechanism(plan_marginals(sizes, tables), 1)
+    truth = tables_of(RNG.integers(0, 10**6, prod(sizes)), mechanism)
+    exact = np.concatenate([part.ravel() for part in mechanism.measure(truth)])
+    grid = Fraction(prod(sizes) << 4, 1 << 64)
+    for found, true in zip(mechanism.tables(exact), truth, strict=True):
+        assert all(abs(a - int(b)) <= grid for a, b in zip(found.ravel(), true.ravel(), strict=True))
+
+
+def test_all_sums_agree_exactly_and_errors_are_the_stated_ones():
+    sizes, tables = (4, 3, 2), [(0, 1), (1, 2), (0,), ()]
+    mechanism = MarginalsMechanism(plan_marginals(sizes, tables), "1/9", groups=2)
+    truth = tables_of(RNG.integers(0, 50, 24), mechanism)
+    drawn = mechanism.draw(truth, size=800, source=SeededSource(3))
+    squares, within = [[] for _ in tables], [[] for _ in tables]
+    reach = [float(half) for half in mechanism.half_widths()]
+    for row in drawn:
+        first, second, third, total = mechanism.tables(row)
+        assert (first.sum(axis=0) == second.sum(axis=1)).all()
+        assert (first.sum(axis=1) == third).all()
+        assert third.sum() == total[()]
+        for k, (found, true) in enumerate(zip((first, second, third, total), truth, strict=True)):
+            off = float((found.ravel() - true.ravel())[0])
+            squares[k].append(off**2)
+            within[k].append(abs(off) <= reach[k])
+    for k, stated in enumerate(mechanism.squared_errors()):
+        assert abs(np.mean(squares[k]) / float(stated) - 1) < 6 * (2 / 800) ** 0.5
+        assert abs(np.mean(within[k]) - 0.95) < 6 * (0.95 * 0.05 / 800) ** 0.5
+
+
+@pytest.mark.parametrize(("most", "least", "expected"), [(2, 2, 6.359), (3, 0, 10.665)])
+def test_tables_of_adult(most, least, expected):
+    tables = [table for k in range(least, most + 1) for table in combinations(range(14), k)]
+    plan = plan_marginals(ADULT, tables)
+    cells = sum(prod(ADULT[i] for i in table) for table in tables)
+    assert abs(float(plan.error("total") / cells) ** 0.5 / expected - 1) < 1e-4
+    assert plan.error("total") / plan.bound("total") - 1 < Fraction(1, 10**15)
+    largest = plan_marginals(ADULT, tables, goal="largest")
+    assert max(largest.cell_errors) * largest.privacy < max(plan.cell_errors) * plan.privacy
+    assert largest.error("largest") / largest.bound("largest") - 1 < Fraction(1, 10**5)
+
+
+def test_every_tampered_entry_is_refused():
+    for goal in ("total", "largest"):
+        certificate = MarginalsMechanism(plan_marginals((2, 3), [(0,), (0, 1)], [1, 2], goal), 1, 2, 3).certificate()
+        text = certificate.to_json()
+        assert Certificate.from_json(text) == certificate
+        assert ln.check(certificate)
+        data = json.loads(text)
+        for name, value in data.items():
+            if name in ("format", "version", "claim"):
+                continue
+            changes = [(name, k) for k in range(len(value))] if isinstance(value, list) else [(name,)]
+            for path in changes:
+                forged = json.loads(text)
+                place, key = (forged, name) if len(path) == 1 else (forged[name], path[1])
+                place[key] = _changed(place[key])
+                try:
+                    read = Certificate.from_json(json.dumps(forged))
+                except LeastNoiseError:
+                    continue
+                assert not ln.check(read), path
+
+
+def _changed(value):
+    if isinstance(value, int):
+        return value + 1
+    if isinstance(value, list):
+        return value[1:]
+    return str(Fraction(value) + Fraction(1, 7)) if value[-1].isdigit() else value + "x"
+
+
+def test_strategies_that_are_none_are_refused():
+    good = MarginalStrategy((2, 3), ((0,), (1,)), (1, 1), (1, 1, 1))
+    bad = {
+        "sizes": [(), (0, 3), (2.5, 3), "23"],
+        "tables": [(), ((0,), (0,)), ((1, 0),), ((5,),), ((-1,),), (("a",),)],
+        "weights": [(1,), (-1, 1), (0, 0), (0.5, 1)],
+        "variances": [(1, 1), (0, 1, 1), (-1, 1, 1), (1.5, 1, 1)],
+        "table_weights": [(1,), (-1, 1), (0, 0)],
+    }
+    for name, values in bad.items():
+        for value in values:
+            with pytest.raises(BadCertificate):
+                dataclasses.replace(good, **{name: value})
+
+
+def test_bad_arguments_are_refused():
+    for tables in ([], [(0,), (0,)], [(7,)], [(-1,)], ["a"]):
+        with pytest.raises(BadParameter):
+            plan_marginals((2, 3), tables)
+    with pytest.raises(BadParameter):
+        plan_marginals((2, 3), [(0,)], goal="best")
+    with pytest.raises(BadParameter):
+        plan_marginals((2, 3), [(0,)], weights=[1, 2])
+    with pytest.raises(TooLarge):
+        plan_marginals((10**5, 10**5), [(0, 1)])
+    with pytest.raises(BadParameter, match="grid"):
+        MarginalsMechanism(plan_marginals((2,), [(0,)]), 10**6, grid=0)

@@ -1,0 +1,378 @@
+"""Strategies: their error, sensitivity and bound against definitions, their certificates against forgery."""
+
+import dataclasses
+import json
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+import leastnoise as ln
+from leastnoise.errors import BadCertificate, BadParameter, LeastNoiseError, TooLarge
+from leastnoise.exact import SeededSource
+from leastnoise.exact.integer_matrices import IntegerMatrix
+from leastnoise.exact.matrices import RationalMatrix
+from leastnoise.mechanisms.strategy import (
+    ExplicitWorkload,
+    HierarchyWorkload,
+    IdentityWorkload,
+    PrefixSums,
+    Ranges,
+    StrategyMechanism,
+    TotalWorkload,
+    plan_strategy,
+)
+from leastnoise.model.certificate import Certificate
+from leastnoise.model.strategies import StrategyPart, least_error, squared_sensitivity
+from leastnoise.model.strategy_certificates import StrategyCertificate
+
+RNG = np.random.default_rng(20)
+TREE = HierarchyWorkload([[0, 0, 1, 1, 1], [0, 0, 0, 0, 0]])
+WIDE = ExplicitWorkload([[1, 1, 0, 0], [0, 1, 1, 1], [1, 2, 1, 1]])
+WORKLOADS = [
+    IdentityWorkload(4),
+    PrefixSums(1),
+    PrefixSums(6),
+    Ranges(5),
+    TotalWorkload(5),
+    TREE,
+    WIDE,
+    ExplicitWorkload(RNG.integers(-3, 4, (7, 4)).tolist()),
+    ExplicitWorkload(RNG.integers(-9, 10, (3, 7)).tolist()),
+]
+
+
+def written_out(workload):
+    """W, by what the answers of each single cell are."""
+    units = np.eye(workload.cells, dtype=object)
+    units[:] = [[int(e) for e in row] for row in np.eye(workload.cells)]
+    rows = [workload.evaluate(workload.coordinates(unit)) for unit in units]
+    return [[Fraction(row[k]) for row in rows] for k in range(workload.answers)]
+
+
+def exact_errors(workload, strategy):
+    """The squared error of each answer by exact least squares on A·x, A = T·F."""
+    basis = workload.basis.rows if workload.basis is not None else np.eye(workload.cells, dtype=int).tolist()
+    measured = RationalMatrix(strategy) @ RationalMatrix(basis)
+    gram = measured.transposed() @ measured
+    asked = RationalMatrix(written_out(workload))
+    solved = gram.solve(asked.transposed())
+    assert solved is not None
+    return [(asked @ solved).rows[k][k] for k in range(workload.answers)]
+
+
+@pytest.mark.parametrize("workload", WORKLOADS, ids=str)
+def test_a_named_workload_is_what_it_says_when_written_out(workload):
+    asked = written_out(workload)
+    expected = {
+        "cells": lambda n: np.eye(n, dtype=int).tolist(),
+        "prefix sums": lambda n: [[int(j <= k) for j in range(n)] for k in range(n)],
+        "ranges": lambda n: [[int(a <= j <= b) for j in range(n)] for a in range(n) for b in range(a, n)],
+        "total": lambda n: [[1] * n],
+    }
+    if workload.kind in expected:
+        assert asked == expected[workload.kind](workload.cells)
+    if isinstance(workload, ExplicitWorkload):
+        assert asked == [list(row) for row in workload.matrix]
+    weights = (*(Fraction(int(w), 3) for w in RNG.integers(0, 9, workload.answers)[:-1]), Fraction(2))
+    for given in (None, weights):
+        gram, below = workload.gram(given)
+        ones = given or (Fraction(1),) * workload.answers
+        basis = workload.basis.rows if workload.basis is not None else np.eye(workload.cells, dtype=int).tolist()
+        mapped = RationalMatrix(basis).transposed() @ RationalMatrix(gram.rows) @ RationalMatrix(basis)
+        by_hand = RationalMatrix(asked).transposed() @ RationalMatrix(asked).scaled_rows(ones)
+        assert mapped.rows == tuple(tuple(below * e for e in row) for row in by_hand.rows)
+    again = type(workload).of_dict(json.loads(json.dumps(workload.to_dict())))
+    assert again == workload
+
+
+def test_the_hierarchy_has_its_cells_then_its_groups():
+    assert [[int(e) for e in row] for row in written_out(TREE)][5:] == [[1, 1, 0, 0, 0], [0, 0, 1, 1, 1], [1] * 5]
+
+
+@pytest.mark.parametrize("goal", ["total", "largest"])
+@pytest.mark.parametrize("workload", WORKLOADS, ids=str)
+def test_the_error_is_that_of_exact_least_squares_and_near_the_bound(workload, goal):
+    weights = [Fraction(int(w), 2) for w in RNG.integers(1, 5, workload.answers)]
+    for given in (None, weights):
+        plan = plan_strategy(workload, weights=given, goal=goal)
+        (part,) = plan.parts
+        errors = exact_errors(workload, part.strategy)
+        ones = given or [1] * workload.answers
+        exact = [w * e for w, e in zip(ones, errors, strict=True)]
+        exact = plan.sensitivity * (sum(exact) if goal == "total" else max(exact))
+        assert exact <= plan.error <= exact * (1 + Fraction(1, 10**9))
+        assert all(e <= f <= e * (1 + Fraction(1, 10**9)) for e, f in zip(errors, part.answer_errors, strict=True))
+        assert 0 <= plan.gap < (Fraction(1, 10**4) if goal == "total" else Fraction(1, 10**2))
+        assert ln.check(plan.certificate())
+
+
+@pytest.mark.parametrize("workload", WORKLOADS, ids=str)
+def test_no_strategy_is_below_the_bound(workload):
+    """Random strategies, and those near the best one, for random duals too."""
+    bound = plan_strategy(workload).lower_bound
+    size = workload.rank
+    cells = [(workload, IntegerMatrix([[int(i == j) for j in range(size)] for i in range(size)]))]
+    dual = RNG.integers(-3, 4, (size, size))
+    dual = IntegerMatrix((dual @ dual.T + np.eye(size, dtype=int)).tolist())
+    multipliers = [int(u) for u in RNG.integers(0, 50, workload.cells)]
+    random_bounds = [least_error(workload, dual), least_error(workload, dual, multipliers)]
+    for _ in range(20):
+        matrix = RNG.integers(-9, 10, (size, size)) + 12 * np.eye(size, dtype=int)
+        if np.linalg.matrix_rank(matrix) < size:
+            continue
+        strategy = matrix.tolist()
+        gram = IntegerMatrix(strategy).transposed() @ IntegerMatrix(strategy)
+        error = squared_sensitivity([(workload, gram)]) * sum(exact_errors(workload, strategy))
+        assert error >= max(bound, *random_bounds)
+    identity = np.eye(size, dtype=int).tolist()
+    assert squared_sensitivity(cells) * sum(exact_errors(workload, identity)) >= bound
+
+
+@pytest.mark.parametrize(("groups", "rows"), [(1, 1), (1, 3), (2, 1), (3, 2), (5, 1)])
+def test_the_sensitivity_covers_every_unit(groups, rows):
+    """All changes of up to `groups` cells by up to `rows`, both signs, by enumeration; and for Kronecker products."""
+    for parts in ([PrefixSums(4)], [WIDE], [PrefixSums(2), Ranges(2)], [TotalWorkload(2), TREE]):
+        plan = plan_strategy(*parts, groups=groups, rows=rows)
+        measured = [_written_strategy(part) for part in plan.parts]
+        full = measured[0]
+        for other in measured[1:]:
+            full = np.kron(full, other)
+        cells = full.shape[1]
+        most = 0
+        for chosen in combinations(range(cells), min(groups, cells)):
+            for change in product((-rows, rows), repeat=len(chosen)):  # a convex function is largest in a corner
+                moved = full[:, list(chosen)] @ np.array(change, dtype=object)
+                most = max(most, sum(int(e) ** 2 for e in moved))
+        assert most <= plan.sensitivity
+        if groups == 1:
+            assert most == plan.sensitivity
+
+
+def _written_strategy(part):
+    basis = part.workload.basis
+    full = IntegerMatrix(part.strategy) if basis is None else IntegerMatrix(part.strategy) @ basis
+    return full.array()
+
+
+def test_for_units_in_many_cells_the_choice_is_another_one():
+    few, many = plan_strategy(PrefixSums(16)), plan_strategy(PrefixSums(16), groups=16)
+    assert few.name != many.name
+    one_cell = dataclasses.replace(few, groups=16)
+    assert many.error < one_cell.error
+    assert ln.check(many.certificate())
+
+
+def test_the_numbers_of_the_theory_page():
+    for workload, expected in ((PrefixSums(64), 2.0999), (Ranges(64), 2.3022)):
+        plan = plan_strategy(workload)
+        assert abs(float(plan.error / plan.answers) ** 0.5 - expected) < 5e-5
+        assert plan.gap < Fraction(1, 10**6)
+
+
+@pytest.mark.slow
+def test_the_numbers_of_the_theory_page_for_256_cells():
+    for workload, expected in ((PrefixSums(256), 2.5244), (Ranges(256), 2.9014)):
+        plan = plan_strategy(workload)
+        assert abs(float(plan.error / plan.answers) ** 0.5 - expected) < 5e-5
+        assert plan.gap < Fraction(1, 10**6)
+        assert ln.check(Certificate.from_json(plan.certificate().to_json()))
+
+
+def test_a_product_is_as_good_as_its_factors():
+    one, other = plan_strategy(PrefixSums(5)), plan_strategy(Ranges(4))
+    both = plan_strategy(PrefixSums(5), Ranges(4))
+    assert abs(both.error / (one.error * other.error) - 1) < Fraction(1, 10**9)
+    assert abs(both.lower_bound / (one.lower_bound * other.lower_bound) - 1) < Fraction(1, 10**9)
+    kron = [[a * b for a in row for b in col] for row in written_out(PrefixSums(5)) for col in written_out(Ranges(4))]
+    together = plan_strategy(ExplicitWorkload([[int(e) for e in row] for row in kron]))
+    assert abs(both.error / together.error - 1) < Fraction(1, 10**6)
+
+
+# ── certificates ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def certificates():
+    yield plan_strategy(PrefixSums(4)).certificate()
+    yield plan_strategy(WIDE, goal="largest", weights=[1, 2, 1], groups=2, rows=3).certificate()
+    yield plan_strategy(Ranges(2), TREE).certificate()
+
+
+@pytest.mark.parametrize("certificate", list(certificates()), ids=lambda c: f"{len(c.parts)} {c.goal}")
+def test_every_tampered_entry_is_refused(certificate):
+    """But for multipliers, which may have several values that prove the same bound."""
+    text = certificate.to_json()
+    assert Certificate.from_json(text) == certificate
+    data = json.loads(text)
+    tampered = 0
+    for path in list(_leaves(data)):
+        changed = json.loads(text)
+        _change(changed, path)
+        try:
+            forged = Certificate.from_json(json.dumps(changed))
+        except LeastNoiseError:
+            tampered += 1
+            continue
+        assert not ln.check(forged) or path[2] == "multipliers", path
+        tampered += 1
+    assert tampered > 30
+
+
+def _leaves(data, path=()):
+    if isinstance(data, dict | list):
+        items = data.items() if isinstance(data, dict) else enumerate(data)
+        for key, value in items:
+            yield from _leaves(value, (*path, key))
+    elif path[0] not in ("format", "version", "claim"):
+        yield path
+
+
+def _change(data, path):
+    for key in path[:-1]:
+        data = data[key]
+    value = data[path[-1]]
+    if value is None:
+        data[path[-1]] = []
+    elif isinstance(value, int):
+        data[path[-1]] = value + 1
+    else:
+        data[path[-1]] = str(Fraction(value) + 1) if value[-1].isdigit() else value + "x"
+
+
+def test_a_smaller_error_or_a_larger_bound_is_not_believed():
+    good = plan_strategy(PrefixSums(4)).certificate()
+    worse = {"error": good.error - Fraction(1, 10**30), "gap": good.gap - Fraction(1, 10**30)}
+    assert not ln.check(dataclasses.replace(good, **worse))
+    shift = Fraction(1, 10**30)
+    assert not ln.check(dataclasses.replace(good, lower_bound=good.lower_bound + shift, gap=good.gap - shift))
+    assert not ln.check(dataclasses.replace(good, sensitivity=good.sensitivity - 1))
+    assert not ln.check(dataclasses.replace(good, groups=2))
+
+
+def test_parts_that_are_none_are_refused_when_a_certificate_is_made():
+    (part,) = plan_strategy(WIDE).parts
+    bad = {
+        "workload": [None, "prefix sums"],
+        "weights": [(), (1, -1, 1), (0, 0, 0), (0.5, 1, 1)],
+        "strategy": [(), ((1,),), ((1.5, 0), (0, 1)), ((True, 0), (0, 1)), "ab"],
+        "inverse": [(), ((1,), (1,)), ((1, 2), (3, 4))],
+        "denominator": [0, -1, 1.5, None],
+        "dual": [((1, 2), (3, 4)), ((1,),)],
+        "multipliers": [(1, 2), (-1, 0, 0, 0), (0.5, 1, 1, 1)],
+        "answer_weights": [(1,), (-1, 1, 1), (0, 0, 0)],
+    }
+    for name, values in bad.items():
+        for value in values:
+            with pytest.raises((BadCertificate, BadParameter)):
+                dataclasses.replace(part, **{name: value})
+    good = StrategyCertificate((part,), "total", 1, 1, 1, Fraction(1), Fraction(1), Fraction(0))
+    for name, value in {"parts": (), "goal": "best", "groups": 0, "rows": -1, "sensitivity": 1.5, "error": 0.5}.items():
+        with pytest.raises(BadCertificate):
+            dataclasses.replace(good, **{name: value})
+
+
+class Poisoned(PrefixSums):
+    """Says that it asks for less than it does."""
+
+    def gram(self, weights=None):
+        gram, below = super().gram(weights)
+        return gram, 10 * below
+
+
+def test_a_workload_of_ones_own_is_not_believed():
+    (part,) = plan_strategy(PrefixSums(3)).parts
+    with pytest.raises(BadCertificate):
+        dataclasses.replace(part, workload=Poisoned(3))
+    certificate = plan_strategy(PrefixSums(3)).certificate()
+    object.__setattr__(certificate.parts[0], "workload", Poisoned(3))
+    assert not ln.check(certificate)
+    fresh = plan_strategy(PrefixSums(3)).certificate()
+    vars(fresh.parts[0])["gram"] = IntegerMatrix([[1, 0, 0], [0, 1, 0], [0, 0, 1]])  # a cached product
+    assert ln.check(fresh)  # computed again, and still true
+
+
+# ── drawing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "workloads", [(w,) for w in WORKLOADS] + [(PrefixSums(3), Ranges(3)), (TREE, TotalWorkload(2))]
+)
+def test_without_noise_the_estimates_are_the_truth(workloads):
+    mechanism = StrategyMechanism(plan_strategy(*workloads), 1)
+    truth = RNG.integers(0, 10**9, np.prod([w.cells for w in workloads]))
+    found = mechanism.estimates(mechanism.measure(truth)).answers()
+    asked = np.array(written_out(workloads[0]), dtype=object)
+    for workload in workloads[1:]:
+        asked = np.kron(asked, np.array(written_out(workload), dtype=object))
+    wanted = asked @ truth.astype(object)
+    assert list(found.ravel()) == wanted.tolist()
+
+
+def test_estimates_are_the_least_squares_solution_also_where_it_is_no_whole_number():
+    mechanism = StrategyMechanism(plan_strategy(Ranges(5)), 1)
+    (part,) = mechanism.strategy.parts
+    released = RNG.integers(-(10**12), 10**12, 5).tolist()
+    exact = RationalMatrix(part.strategy).solve(RationalMatrix([[y] for y in released]))
+    found = mechanism.estimates(released)
+    grid = Fraction(1, 2**32)
+    assert all(abs(row[0] - v * grid) <= grid for row, v in zip(exact.rows, found.values, strict=True))
+    assert found.range(1, 3) == sum(found.values[1:4]) * grid == found.answers()[Ranges(5).place(1, 3)]
+    with pytest.raises(BadParameter):
+        found.range(3, 1)
+
+
+def test_measured_errors_are_the_stated_ones():
+    """1000 releases: each answer's mean square within six standard errors, and 95 % within the half-width."""
+    mechanism = StrategyMechanism(plan_strategy(PrefixSums(12), groups=2), "1/4")
+    truth = list(range(12))
+    drawn = mechanism.draw(truth, size=1000, source=SeededSource(5))
+    answers = np.array([mechanism.estimates(row).answers() for row in drawn]) - np.cumsum(truth)
+    squares, stated = (
+        (answers.astype(float) ** 2).mean(axis=0),
+        np.array([float(e) for e in mechanism.squared_errors()]),
+    )
+    assert (abs(squares / stated - 1) < 6 * (2 / 1000) ** 0.5).all()
+    within = (abs(answers.astype(float)) <= [float(h) for h in mechanism.half_widths()]).mean(axis=0)
+    assert (abs(within - 0.95) < 6 * (0.95 * 0.05 / 1000) ** 0.5).all()
+    assert float(mechanism.error().expected) == pytest.approx(stated.sum())
+    assert mechanism.event.mu_squared == mechanism.strategy.sensitivity / mechanism.variance
+
+
+def test_large_truths_do_not_wrap():
+    mechanism = StrategyMechanism(plan_strategy(PrefixSums(3)), 1)
+    truth = [2**62, 2**62, 2**70]
+    found = mechanism.estimates(mechanism.draw(truth)).answers()
+    assert all(abs(a - b) < 100 for a, b in zip(found, np.cumsum(np.array(truth, dtype=object)), strict=True))
+
+
+def test_a_rough_inverse_draws_nothing():
+    part = StrategyPart(PrefixSums(1), None, ((4,),), ((1,),), 20)  # 1/20 for 1/16
+    with pytest.raises(BadParameter, match="rough"):
+        StrategyMechanism(dataclasses.replace(plan_strategy(PrefixSums(1)), parts=(part,)), 1)
+
+
+# ── arguments ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_bad_arguments_are_refused():
+    for bad in (
+        {"goal": "best"},
+        {"groups": 0},
+        {"rows": 1.5},
+        {"weights": [1]},
+        {"weights": [0] * 4},
+        {"weights": "1111"},
+    ):
+        with pytest.raises(BadParameter):
+            plan_strategy(PrefixSums(4), **bad)
+    with pytest.raises(BadParameter):
+        plan_strategy()
+    with pytest.raises(TooLarge):
+        PrefixSums(10**6)
+    for bad in ([], [[0, 0]], [[1], [1, 2]], "ab", [[0.5]], [[10**10]]):
+        with pytest.raises(LeastNoiseError):
+            ExplicitWorkload(bad)
+    for bad in ([], [[0, 2]], [[0, 1], [0]], [[0, 0, 1], [0, 1, 1]], [[-1]]):
+        with pytest.raises(BadParameter):
+            HierarchyWorkload(bad)
