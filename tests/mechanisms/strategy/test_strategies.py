@@ -272,6 +272,25 @@ def test_parts_that_are_none_are_refused_when_a_certificate_is_made():
             dataclasses.replace(good, **{name: value})
 
 
+def test_an_inverse_of_another_matrix_is_refused():
+    """‖E‖ = 1: nothing follows from it, and the error of the certificate would be below the true one."""
+    for inverse in (((0,), (0, 0)), ((1,), (0, 0)), ((2,), (0, 1))):
+        part = StrategyPart(PrefixSums(2), None, ((1, 0), (0, 1)), inverse, 1)
+        with pytest.raises(BadParameter):
+            _ = part.precision
+        claimed = StrategyCertificate((part,), "total", 1, 1, 1, Fraction(0), Fraction(0), Fraction(0))
+        assert not ln.check(claimed)
+
+
+def test_a_rough_inverse_claims_more_error_not_less():
+    exact = sum(exact_errors(PrefixSums(2), ((1, 0), (1, 2))))
+    for off in range(-60, 61, 20):
+        # near the inverse of [[2, 2], [2, 4]]
+        part = StrategyPart(PrefixSums(2), None, ((1, 0), (1, 2)), ((1000 + off,), (-500, 500 - off)), 1000)
+        assert part.error("total") >= exact
+        assert (part.error("total") == exact) == (off == 0)
+
+
 class Poisoned(PrefixSums):
     """Says that it asks for less than it does."""
 
