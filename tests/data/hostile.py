@@ -100,6 +100,11 @@ FRAME = {
     "zoned_ms": (pa.timestamp("ms", "UTC"), Kind.TIMESTAMP, counted(10**3)),
     "zoned_us": (pa.timestamp("us", "UTC"), Kind.TIMESTAMP, counted(10**6)),
     "day_ms": (pa.date64(), Kind.TIMESTAMP, counted(10**3)),
+    **{
+        f"listed_{unit}": (pa.dictionary(pa.int8(), pa.timestamp(unit, "UTC")), Kind.TIMESTAMP, counted(per_second))
+        for unit, per_second in (("s", 1), ("ms", 10**3))
+    },
+    "listed_text": (pa.dictionary(pa.int8(), pa.string()), Kind.TEXT, {b"ok": "ok", b"\xff": None} | NOTHING),
 }
 SPECIAL = {"NaN": None, "Infinity": Decimal("Infinity"), "-Infinity": Decimal("-Infinity")}
 POSTGRES = {
@@ -188,6 +193,9 @@ def arrow(columns):
 def _array(values, type_):
     if isinstance(type_, str):
         return pa.array(values, pa.string())
+    if pa.types.is_dictionary(type_):
+        places = pa.array(range(len(values)), type_.index_type)
+        return pa.DictionaryArray.from_arrays(places, _array(values, type_.value_type))
     if pa.types.is_string(type_):
         return pa.array(values, pa.binary()).view(type_)
     return pa.array([None if x is None else int(x) for x in values], pa.int64()).view(type_)

@@ -1,8 +1,10 @@
 """CSV files: what is public comes from the first line and from declarations; no row changes it, or fails to be read."""
 
+import csv
 import gzip
 import random
 import traceback
+from collections import Counter
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -114,6 +116,38 @@ def test_a_row_without_quotes_leaves_all_other_rows_alone(tmp_path):
         both = rows(before + line + b"\n" + after)
         assert sum((both[key] - number) for key, number in alone.items()) + len(both.keys() - alone.keys()) <= 1
         assert all(both[key] >= number for key, number in alone.items())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_record_is_read_in_one_way_whatever_stands_before_and_after_it(tmp_path, seed):
+    """Quotes in odd places included: what two files hold together is what each holds, and as Python reads a line."""
+    dice, file = random.Random(seed), tmp_path / "rows.csv"
+
+    def line():
+        found = "".join(dice.choice(['"', '"', ",", ",", "a", "é", " ", "\\", "'", '""', '","']) for _ in range(9))
+        closed = len(list(csv.reader([found + "\n", "\n"]))) == 2
+        return found if closed else line()
+
+    def rows(lines):
+        file.write_text("a,b,c\n" + "".join(f"{line}\n" for line in lines))
+        with open_table(file) as table:
+            return Counter(table.discover(EACH_ROW, ("a", "b", "c")))
+
+    lines = [line() for _ in range(400)]
+    whole = rows(lines)
+    assert whole == rows(lines[::2]) + rows(lines[1::2])
+    expected = [[field or None for field in record[:3]] for record in csv.reader(lines) if record]
+    assert whole == Counter(tuple(record + [None] * (3 - len(record))) for record in expected)
+
+
+def test_records_up_to_two_million_bytes_are_read(tmp_path):
+    file = tmp_path / "rows.csv"
+    long = {"just": "x" * 1_999_997, "over": "x" * 2_000_000, "letters": "é" * 1_000_000, "quotes": '""' * 700_000}
+    for name, text in long.items():
+        file.write_text(f'a,b\n1,2\n"{text}",3\n4,5\n')
+        with open_table(file) as table:
+            kept = table.scores(EACH_ROW, [col("b") == x for x in "235"]).tolist()
+            assert kept == [1, 0 if name in ("over", "letters") else 1, 1], name
 
 
 @pytest.mark.parametrize(

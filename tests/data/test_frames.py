@@ -1,7 +1,7 @@
 """Frames: the schema of a pandas column of objects does not depend on what the objects are."""
 
 import random
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
 
 import numpy as np
@@ -10,7 +10,7 @@ import polars
 import pyarrow as pa
 import pytest
 
-from leastnoise.data import Contribution, CountRows, Kind, SumOf, open_table
+from leastnoise.data import Contribution, CountRows, CountUnits, Kind, SumOf, open_table
 from leastnoise.errors import BadParameter, UnknownColumn
 
 EACH_ROW = Contribution(None)
@@ -63,10 +63,34 @@ def test_what_objects_are_read_as():
         assert table.aggregate(EACH_ROW, (), (SumOf("age", 0, 100, 1),))[0] == 190
         assert table.columns["all missing"] is Kind.TEXT
     with open_table(frame) as table:
-        texts = ["36", "37", "38.0", "39", "40", "true", "refused", "41.5"]
+        texts = ["36", "37", "38", "39", "40", "true", "refused", "41.5"]
         assert table.discover(EACH_ROW, ("age",)) == {**{(text,): 1 for text in texts}, (None,): 2}
         with pytest.raises(BadParameter, match=r'columns=\{"age": "integer"\}'):
             table.ranks(EACH_ROW, "age", [0, 1])
+
+
+def test_equal_objects_are_one_unit():
+    """What Python calls equal has one text, so that nobody counts twice for the way in which an id is written."""
+    noon = datetime(2024, 3, 31, 12, tzinfo=UTC)
+    groups = [
+        [7, 7.0, Decimal(7), Decimal("7.00"), Decimal("0.70e1"), np.int8(7), np.float32(7)],
+        [0, 0.0, -0.0, Decimal("-0.00")],
+        [10**22, 1e22, Decimal("1e22")],
+        [2.0**-20, Decimal(2) ** -20],
+        [Decimal("1e300"), Decimal("1.0e300")],
+        [noon, noon.astimezone(timezone(timedelta(hours=2))), pandas.Timestamp(noon)],
+    ]
+    objects = [(value, place) for place, values in enumerate(groups) for value in values]
+    frame = pandas.DataFrame({"id": pandas.Series([value for value, _ in objects], dtype=object)})
+    with open_table(frame) as table:
+        assert table.aggregate(Contribution("id"), (), (CountUnits(),))[0] == len(groups)
+
+
+def test_broken_text_names_nobody():
+    frame = pandas.DataFrame({"id": pandas.Series(["a", "\ud800", "\ud801", b"\xff", b"\xfe", b"a"], dtype=object)})
+    with open_table(frame) as table:
+        assert table.aggregate(Contribution("id"), (), (CountUnits(),))[0] == 1
+        assert table.discover(EACH_ROW, ("id",)) == {("a",): 2, (None,): 4}
 
 
 def test_times_with_a_zone_and_categories():

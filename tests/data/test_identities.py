@@ -14,6 +14,8 @@ from fractions import Fraction
 import duckdb
 import numpy as np
 import psycopg
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from leastnoise.data import Contribution, CountRows, CountUnits, KeyAxis, SumOf, col, open_table
@@ -141,6 +143,36 @@ def test_a_collation_in_spark_names_no_unit(spark):
     frame = spark.createDataFrame([("a",), ("A",)], "id string").selectExpr("id COLLATE UTF8_LCASE AS id")
     with open_table(frame, table="ids") as table, pytest.raises(BadParameter, match="collation"):
         table.aggregate(Contribution("id"), (), (CountUnits(),))
+
+
+BROKEN = {b"ok": "ok", "é".encode(): "é", b"M\xfcller": None, b"M\xf6ller": None, b"\xff": None, b"\xfe": None}
+
+
+@pytest.mark.parametrize("source", ["frame", "rows.parquet", "rows.csv"])
+def test_broken_text_names_nobody(tmp_path, source):
+    """Bytes that are no text are missing, or become one sign; two ids that meet in it would be one unit."""
+    rows = tables(BROKEN)
+    numbers = {name: [row[place] for row in rows] for place, name in ((0, "t"), (1, "n"), (3, "k"))}
+    frame = pa.table(numbers | {"id": pa.array([row[2] for row in rows], pa.binary()).view(pa.string())})
+    kinds = None
+    if source == "rows.parquet":
+        pyarrow.parquet.write_table(frame, tmp_path / source)
+    elif source == "rows.csv":
+        lines = [b"%d,%d,%s,%d\n" % row for row in rows]
+        (tmp_path / source).write_bytes(b"t,n,id,k\n" + b"".join(lines))
+        kinds = dict.fromkeys("tnk", "integer")
+    check(open_table(frame if source == "frame" else tmp_path / source, columns=kinds), BROKEN, [0])
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+@pytest.mark.parametrize("old", [False, True])
+def test_nanoseconds_in_parquet_name_no_unit(tmp_path, zone, old):
+    frame = pa.table({"id": pa.array([1, 2, 3000], pa.timestamp("ns", zone))})
+    pyarrow.parquet.write_table(frame, tmp_path / "ids.parquet", use_deprecated_int96_timestamps=old)
+    with open_table(tmp_path / "ids.parquet") as table:
+        assert sum(table.discover(Contribution(None), ("id",)).values()) == 3
+        with pytest.raises(BadParameter, match="nanoseconds"):
+            table.aggregate(Contribution("id"), (), (CountRows(),))
 
 
 def test_nanoseconds_name_no_unit(tmp_path):

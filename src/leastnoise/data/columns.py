@@ -16,12 +16,13 @@ Queries never see a native column but its *plain form*, under the same name, mad
 
 The plain form of a row depends on that row alone, and making it fails on no row: what a file, a frame or a table can
 hold beyond its declared type (times outside of the microseconds of 64 bits, decimals too long) has its place in this
-table. Broken text is bytes that are no UTF-8; DuckDB, which reads Parquet by itself, puts a question mark for each.
+table. Broken text is bytes that are no UTF-8. DuckDB, which reads Parquet by itself, puts a question mark for each; in a
+CSV the sign U+FFFD stands for them.
 
 **A unit is a value of the plain form**: rows belong to one unit where the plain forms of their ids are equal, and
 grouping, distinct and hash all see the one canonical form that `Reading` makes: decimals without zeros at the end, one
-zero of doubles, CHAR without padding, text by its bytes. Rows belong to nobody where the id is missing, or at an end of
-the calendar, where several ids would meet.
+zero of doubles, CHAR without padding, text by its bytes. Rows belong to nobody where the id is missing, and where
+several ids would meet: at an end of the calendar, and where a sign stands for broken bytes.
 """
 
 from __future__ import annotations
@@ -79,6 +80,7 @@ class Column:
     scale: int | None = None  # digits after its point; None: any number
     hint: str = ""  # what to do where another kind of column is needed
     sound: bool = False  # text whose encoding was checked when it was read
+    replaced: str = ""  # what reading puts for broken bytes of text: an id that holds it names no unit
     coarse: bool = False  # equal for the engine and in plain form differ (nanoseconds, collations): it names no unit
     longest: int | None = None  # letters of a text; None: any number
 

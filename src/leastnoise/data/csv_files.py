@@ -3,13 +3,16 @@
 - Names and delimiter come from the first line alone: a tab in .tsv files; else a comma, or, where the first line has
   none, whichever of `;`, `|` and tab it has most of. All files of one table have the same first line.
 - Fields may stand in double quotes, within which a double quote is written twice. There a field may go over several
-  lines; a quote at the beginning of a field that is never closed takes up the lines after it, as it does everywhere.
+  lines; a quote at the beginning of a field that is never closed takes up the lines after it, as it does everywhere. A
+  quote anywhere else in a field is a letter like others.
 - Files are UTF-8. Bytes that are not become U+FFFD, and so does NUL; every end of a line becomes a line feed.
 - Missing fields at the end of a line are missing values, and fields beyond the header are left out. Empty fields are
   missing values. Empty lines are left out (unless there is but one column), and so are records of more than two million
   bytes.
 
-The rows are read once, when the table is opened, into the engine's own memory or temporary folder.
+A record is a function of its own lines: the engine's reader is given no quote but in the form of RFC 4180, for a stray
+one can change how it reads the records after it. The rows are read once, when the table is opened, into the engine's own
+memory or temporary folder.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["load_csv", "read_header"]
 
 _LONGEST_HEADER = 1 << 20
-_PIECE = 1 << 20
+_LONGEST = 2_000_000  # bytes of a record
 _DELIMITERS = ",;|\t"
 # A line that this reader can't take is left out: whatever a row holds, the others are read and nothing fails. Lines
 # are read one after another, since the engine's parallel reader guesses where a line begins.
@@ -78,16 +81,45 @@ def load_csv(
         for file in files:
             with _opened(file) as lines:
                 lines.readline(_LONGEST_HEADER)
-                last = "\n"
-                while piece := lines.read(_PIECE):
-                    out.write(piece.replace("\0", "\ufffd"))
-                    last = piece[-1]
-                out.write("" if last == "\n" else "\n")
+                out.writelines(_records(lines, delimiter, len(kinds)))
     texts = ", ".join(f"{_literal(name)}: 'VARCHAR'" for name in kinds)
     rows = f"read_csv({_literal(str(clean))}, columns = {{{texts}}}, delim = {_literal(delimiter)}, {_FIXED})"
     read = ", ".join(f"{reading_of(name, kind)} AS {DUCKDB.quote(name)}" for name, kind in kinds.items())
     connection.execute(f"CREATE TEMP TABLE source AS FROM {rows} SELECT {read}")
     clean.unlink()
+
+
+def _records(text: TextIO, delimiter: str, width: int) -> Iterator[str]:
+    """The records, each in a form that can be read in one way only and on its own."""
+    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST))
+    write = csv.writer(_Echo(), delimiter=delimiter, lineterminator="\n").writerow
+    rows = csv.reader(_lines(text), delimiter=delimiter)
+    while True:
+        try:
+            for fields in rows:
+                record = write(fields[:width]) if fields or width > 1 else '""\n'
+                if 4 * len(record) <= _LONGEST or len(record.encode()) <= _LONGEST:
+                    yield record
+            return
+        except csv.Error:  # a field that is longer than a record may be: the next line begins a record
+            continue
+
+
+def _lines(text: TextIO) -> Iterator[str]:
+    """The lines, cut off where no record can be so long; a cut keeps whether the number of quotes is even."""
+    while line := text.readline(_LONGEST + 1):
+        rest = line
+        while len(rest) > _LONGEST and rest[-1] != "\n":
+            rest = text.readline(_LONGEST + 1)
+            line += '"' * (rest.count('"') % 2)
+        yield line.replace("\0", "\ufffd") if line[-1] == "\n" else line.replace("\0", "\ufffd") + "\n"
+
+
+class _Echo:
+    """A file that gives back what is written to it."""
+
+    def write(self, text: str) -> str:
+        return text
 
 
 @contextmanager

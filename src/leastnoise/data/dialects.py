@@ -229,9 +229,10 @@ class _DuckDB(Dialect):
         return f"TRY(decode(encode({text})))"
 
     def plain(self, column: Column) -> str:
-        if column.native == "TIMESTAMP_NS":  # from 1677 to 2262: the cast to microseconds has no value to fail on
+        if column.native in ("TIMESTAMP_NS", "TIMESTAMPTZ_NS"):  # from 1677 to 2262: no value fails in microseconds
             first, last = self.calendar(column)
-            name = f"CAST({self.quote(column.name)} AS TIMESTAMP)"
+            name = f"CAST({self.quote(column.name)} AS {column.native.removesuffix('_NS')})"
+            name = self.in_utc(name) if column.zoned else name
             return f"CASE WHEN {name} IS NOT NULL THEN least(greatest({name}, {first}), {last}) END"
         return super().plain(column)
 

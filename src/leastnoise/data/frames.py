@@ -1,15 +1,16 @@
 """Frames of pandas, Polars and pyarrow as Arrow tables whose schema does not depend on single rows.
 
 A pandas column of Python objects has no type of its own: it is text until its kind is declared. Each object becomes
-text by its own type alone: text stays, whole numbers, floats, decimals, booleans, dates and times are written as
-Python writes them, bytes are read as UTF-8. None, NaN, NA, NaT and everything else is missing.
+text by its own type alone: text stays, numbers, booleans, dates and times are written as Python writes them, bytes are
+read as UTF-8. Equal numbers have one text (7, 7.0 and Decimal("7.00") are 7), and so have equal times (those with a zone
+are moved to UTC), so that they are one key and one unit. None, NaN, NA, NaT, broken text and everything else is missing.
 """
 
 from __future__ import annotations
 
 import math
-from datetime import date, datetime
-from decimal import Decimal
+from datetime import UTC, date, datetime
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from importlib import import_module
 from typing import Any
 
@@ -19,6 +20,7 @@ from leastnoise.errors import BadSource, MissingPackage
 
 __all__ = ["arrow_table", "pyarrow_module"]
 
+_EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _LARGEST = 10**40  # beyond every kind of column; longer numbers would take Python long to write
 
 
@@ -88,26 +90,35 @@ def _text(value: Any) -> str | None:
     if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
         value = value.item()
     kind = type(value)
-    if isinstance(value, str):
-        return str.encode(value, "utf-8", "replace").decode()
-    if kind is bytes:
-        return str(value, "utf-8", "replace")
+    if isinstance(value, str | bytes):
+        return _valid_text(value)
     if kind is bool:
         return "true" if value else "false"
-    if kind is int:
-        return str(value) if abs(value) < _LARGEST else None
-    if kind is float:
-        return None if math.isnan(value) else repr(value)
-    if kind is Decimal:
-        return str(value) if value.is_finite() else None
+    if kind in (int, float, Decimal):
+        return _number_text(value)
     if kind is date or isinstance(value, datetime | np.datetime64):
         return _time_text(value)
     return None
 
 
-def _time_text(value: object) -> str | None:
+def _valid_text(value: str | bytes) -> str | None:
     try:
-        text = str(value)
+        return (str.encode(value) if isinstance(value, str) else bytes(value)).decode()
+    except UnicodeError:
+        return None
+
+
+def _number_text(value: int | float | Decimal) -> str | None:
+    if not (value.is_finite() if isinstance(value, Decimal) else isinstance(value, int) or math.isfinite(value)):
+        return None
+    if -_LARGEST < value < _LARGEST and value == int(value):
+        return str(int(value))
+    return None if isinstance(value, int) else str(Decimal(str(value)).normalize(_EXACT))
+
+
+def _time_text(value: Any) -> str | None:
+    try:
+        text = str(value.astimezone(UTC) if getattr(value, "tzinfo", None) is not None else value)
     except Exception:  # the zone of a time is code of its own
         return None
     return None if text == "NaT" else text

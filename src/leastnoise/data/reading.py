@@ -135,10 +135,15 @@ class Reading:
         return column
 
     def _somebody(self, column: Column) -> str:
-        """The test that a row belongs to a unit: its id is there, and at no end of the calendar, where several meet."""
+        """The test that a row belongs to a unit: its id is there, and is none in which several ids meet.
+
+        Where two ids were one, taking away one of them could change which groups the other keeps. They meet at an end
+        of the calendar, and in text where a sign stands for bytes that could not be read.
+        """
         dialect, value = self.dialect, self.dialect.quote(column.name)
         if column.kind not in (Kind.DATE, Kind.TIMESTAMP):
-            return f"NOT {dialect.missing(value, column)}"
+            whole = f" AND strpos({value}, '{column.replaced}') = 0" if column.replaced else ""
+            return f"NOT {dialect.missing(value, column)}{whole}"
         first, last = dialect.calendar(column)
         return f"({value} > {first} AND {value} < {last})"
 

@@ -129,7 +129,7 @@ def _csv(files: list[Path], identity: Identity, columns: Declared, limits: dict[
 
     def attach(connection: duckdb.DuckDBPyConnection, folder: Path) -> Attached:
         load_csv(connection, folder, files, delimiter, kinds)
-        return Attached(identity, sound=True)
+        return Attached(identity, sound=True, replaced="\ufffd")
 
     undeclared = [name for name in names if name not in (columns or {})]
     return EmbeddedTable(identity.name, attach, untyped=undeclared, **limits)
@@ -137,7 +137,13 @@ def _csv(files: list[Path], identity: Identity, columns: Declared, limits: dict[
 
 def _typed_files(files: list[Path], suffix: str, identity: Identity, limits: dict[str, Any]) -> Table:
     from leastnoise.data.engines.embedded import Attached, EmbeddedTable, path_list
-    from leastnoise.data.engines.tolerant import parquet_frame, parquet_options, readable, require_one_schema
+    from leastnoise.data.engines.tolerant import (
+        finer_columns,
+        parquet_frame,
+        parquet_options,
+        readable,
+        require_one_schema,
+    )
 
     arrow = _arrow_files(files) if suffix in _ARROW else None
 
@@ -149,9 +155,9 @@ def _typed_files(files: list[Path], suffix: str, identity: Identity, limits: dic
             connection.register("source", readable(frame))
             return Attached(identity)
         connection.execute(f"SET allowed_paths = {path_list(files)}")
-        relation = f"read_parquet({path_list(files)}{parquet_options(connection)})"
+        relation = f"read_parquet({path_list(files)}, {parquet_options(connection)})"
         connection.execute(f"CREATE TEMP VIEW source AS FROM {relation}")
-        return Attached(identity, sound=True)
+        return Attached(identity, sound=True, replaced="?", finer=finer_columns(files, connection))
 
     return EmbeddedTable(identity.name, attach, **limits)
 
@@ -230,21 +236,14 @@ def _frame(source: Any, module: str, table: str | None, columns: Declared, limit
     def attach(connection: duckdb.DuckDBPyConnection, _: Path) -> Attached:
         connection.register("frame", readable(frame))
         read = [
-            f"{_readable(str(name), str(native), kinds)} AS {DUCKDB.quote(str(name))}"
-            for name, native, *_ in connection.execute("DESCRIBE frame").fetchall()
+            f"{reading_of(str(name), kinds.get(str(name), 'text'))} AS {DUCKDB.quote(str(name))}"
+            for name, *_ in connection.execute("DESCRIBE frame").fetchall()
         ]
         connection.execute(f"CREATE TEMP VIEW source AS FROM frame SELECT {', '.join(read)}")
         return Attached(frame_identity(table))
 
     undeclared = [name for name in objects if name not in (columns or {})]
     return EmbeddedTable(type(source).__name__, attach, untyped=undeclared, **limits)
-
-
-def _readable(name: str, native: str, kinds: dict[str, str]) -> str:
-    """Times in nanoseconds with a zone, which few functions of DuckDB take, lose the nanoseconds."""
-    if native == "TIMESTAMPTZ_NS":
-        return f"CAST({DUCKDB.quote(name)} AS TIMESTAMPTZ)"
-    return reading_of(name, kinds.get(name, "text"))
 
 
 def _postgres(source: str, table: str | None) -> Table:

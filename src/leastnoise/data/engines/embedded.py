@@ -39,7 +39,7 @@ _KINDS = {
     **dict.fromkeys(("UBIGINT", "HUGEINT"), Kind.INTEGER),
     **dict.fromkeys(("FLOAT", "DOUBLE"), Kind.REAL),
     **dict.fromkeys(("VARCHAR", "UUID"), Kind.TEXT),
-    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), Kind.TIMESTAMP),
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMPTZ_NS"), Kind.TIMESTAMP),
     "BOOLEAN": Kind.BOOLEAN,
     "DATE": Kind.DATE,
     "TIMESTAMP WITH TIME ZONE": Kind.TIMESTAMP,
@@ -47,10 +47,19 @@ _KINDS = {
 
 
 class Attached(NamedTuple):
-    """What the table is called, and whether DuckDB has looked at the encoding of its text: everywhere but in frames."""
+    """What reading a source says about it.
+
+    Args:
+        identity: What the table is called.
+        sound: Whether DuckDB has looked at the encoding of its text: everywhere but in frames.
+        replaced: The sign that then stands for what is no text.
+        finer: Columns of which more is stored than read.
+    """
 
     identity: Identity
     sound: bool = False
+    replaced: str = ""
+    finer: frozenset[str] = frozenset()
 
 
 Attach = Callable[["duckdb.DuckDBPyConnection", Path], Attached]
@@ -93,7 +102,7 @@ class EmbeddedTable(Table):
         stopped: BaseException | None = None
         try:
             attached = attach(self._connection, folder.path)
-            columns = self._lock_down(untyped, attached.sound)
+            columns = self._lock_down(untyped, attached)
         except LeastNoiseError as error:
             stopped = error
         except Exception as error:
@@ -105,12 +114,20 @@ class EmbeddedTable(Table):
             raise stopped
         super().__init__(attached.identity, columns, "source")
 
-    def _lock_down(self, untyped: Collection[str], sound: bool) -> list[Column]:
+    def _lock_down(self, untyped: Collection[str], attached: Attached) -> list[Column]:
         self._connection.execute("SET enable_external_access = false")
         self._connection.execute("SET lock_configuration = true")
         described = self._connection.execute("DESCRIBE source").fetchall()
         columns = [_column(str(row[0]), str(row[1]), str(row[0]) in untyped) for row in described]
-        return [replace(column, sound=sound, coarse=column.coarse or self._collated(column)) for column in columns]
+        return [
+            replace(
+                column,
+                sound=attached.sound,
+                replaced=attached.replaced if column.kind is Kind.TEXT else "",
+                coarse=column.coarse or column.name in attached.finer or self._collated(column),
+            )
+            for column in columns
+        ]
 
     def _collated(self, column: Column) -> bool:
         """Whether the column's collation calls texts equal that are not the same, such as "bob" and "Bob"."""
@@ -271,9 +288,9 @@ def _column(name: str, native: str, untyped: bool) -> Column:
         return Column(name, Kind.DECIMAL, native, precision=int(decimal[1]), scale=int(decimal[2]))
     kind = Kind.TEXT if native.startswith("ENUM(") else _KINDS.get(native, Kind.OTHER)
     zoned, wide, coarse = (
-        native == "TIMESTAMP WITH TIME ZONE",
+        native in ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS"),
         native in ("UBIGINT", "HUGEINT"),
-        native == "TIMESTAMP_NS",
+        native in ("TIMESTAMP_NS", "TIMESTAMPTZ_NS"),
     )
     hint = declaration_hint(name) if untyped else ""
     return Column(name, kind, native, wide=wide, zoned=zoned, coarse=coarse, hint=hint)

@@ -19,7 +19,7 @@ from leastnoise.errors import BadSource, MissingPackage
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["odd_rows", "parquet_frame", "parquet_options", "readable", "require_one_schema"]
+__all__ = ["finer_columns", "odd_rows", "parquet_frame", "parquet_options", "readable", "require_one_schema"]
 
 _UNITS = {"TIMESTAMP_S": "s", "TIMESTAMP_MS": "ms", "TIMESTAMP": "us"}
 _ODD_TIMES = [2**63 - 2, -(2**63), -(2**63) + 2, 10**17, -(10**17), 0]
@@ -27,11 +27,18 @@ _ODD_TEXTS = [b"\xff", b"a\xfe\xfd", b"\xc3", b"\xed\xa0\x80", b"a\0b", b"\xf4\x
 
 
 def readable(frame: Any) -> Any:
-    """An Arrow table or dataset with its times in UTC without a zone, in their own unit, and 64 bit dates as times."""
+    """An Arrow table or dataset with its times in UTC without a zone, in their own unit, and 64 bit dates as times.
+
+    Raises:
+        BadSource: A column is run-end encoded: Arrow can't turn it.
+    """
     arrow = import_module("pyarrow")
     schema = getattr(frame, "schema", None)
     if not isinstance(schema, arrow.Schema):
         return frame
+    encoded = [field.name for field in schema if arrow.types.is_run_end_encoded(field.type)]
+    if encoded:
+        raise BadSource("a run-end encoded column can't be read", given=encoded[0], fix="decode it first")
     plain = arrow.schema([arrow.field(field.name, _plain_type(field.type, arrow)) for field in schema])
     if plain.types == schema.types:
         return frame
@@ -43,9 +50,23 @@ def readable(frame: Any) -> Any:
 
 def parquet_options(connection: duckdb.DuckDBPyConnection) -> str:
     """No columns from the names of folders, whose types would follow from them; broken text with question marks."""
+    return "hive_partitioning = false" + (", utf8_validation = 'replace'" if _replaces_text(connection) else "")
+
+
+def _replaces_text(connection: duckdb.DuckDBPyConnection) -> bool:
     offered = "SELECT count(*) FROM duckdb_functions() WHERE list_contains(parameters, 'utf8_validation')"
-    [(found,)] = connection.execute(offered).fetchall()
-    return ", hive_partitioning = false" + (", utf8_validation = 'replace'" if found else "")
+    return connection.execute(offered).fetchall() != [(0,)]
+
+
+def _asked_of_footers(connection: duckdb.DuckDBPyConnection, files: Sequence[Path], outputs: str, where: str) -> Any:
+    asked = f"SELECT {outputs} FROM parquet_schema(?) WHERE {where}"  # noqa: S608 - our own words
+    return connection.execute(asked, [list(map(str, files))]).fetchall()
+
+
+def finer_columns(files: Sequence[Path], connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
+    """The columns that hold nanoseconds, of which DuckDB reads microseconds; only footers are read."""
+    fine = "type = 'INT96' OR logical_type LIKE 'Timestamp%NANOS=NanoSeconds%'"
+    return frozenset(str(name) for (name,) in _asked_of_footers(connection, files, "name", fine))
 
 
 def require_one_schema(files: Sequence[Path], connection: duckdb.DuckDBPyConnection) -> None:
@@ -66,21 +87,23 @@ def require_one_schema(files: Sequence[Path], connection: duckdb.DuckDBPyConnect
 
 
 def parquet_frame(files: Sequence[Path], connection: duckdb.DuckDBPyConnection) -> Any:
-    """The files as an Arrow dataset where a column holds times in milliseconds; else None.
+    """The files as an Arrow dataset where a column holds what DuckDB may fail on; else None.
+
+    That is times in milliseconds, and text for versions before 2.0, which can't replace broken text.
 
     Raises:
         MissingPackage: There is such a column, and pyarrow is not installed.
     """
-    times = "converted_type = 'TIMESTAMP_MILLIS' OR logical_type LIKE 'Timestamp%MILLIS=MilliSeconds%'"
-    asked = f"SELECT count(*) FROM parquet_schema(?) WHERE {times}"  # noqa: S608 - our own words
-    [(found,)] = connection.execute(asked, [list(map(str, files))]).fetchall()
+    odd = "converted_type = 'TIMESTAMP_MILLIS' OR logical_type LIKE 'Timestamp%MILLIS=MilliSeconds%'"
+    odd += "" if _replaces_text(connection) else " OR type = 'BYTE_ARRAY'"
+    [(found,)] = _asked_of_footers(connection, files, "count(*)", odd)
     if not found:
         return None
     try:
         datasets = import_module("pyarrow.dataset")
     except ImportError:
-        fix = "pip install 'leastnoise[frames]', or store them in microseconds"
-        raise MissingPackage("pyarrow is not installed, and times in milliseconds need it", fix=fix) from None
+        fix = "pip install 'leastnoise[frames]', or store times in microseconds and take DuckDB 2.0 or later"
+        raise MissingPackage("pyarrow is not installed, and these files need it", fix=fix) from None
     return datasets.dataset(list(map(str, files)), format="parquet")
 
 
@@ -100,6 +123,9 @@ def odd_rows(columns: Iterable[Column]) -> Any:
 
 
 def _plain_type(type_: Any, arrow: Any) -> Any:
+    if arrow.types.is_dictionary(type_):
+        inner = _plain_type(type_.value_type, arrow)
+        return type_ if inner == type_.value_type else inner
     if arrow.types.is_timestamp(type_) and type_.tz is not None:
         return arrow.timestamp(type_.unit)
     return arrow.timestamp("ms") if arrow.types.is_date64(type_) else type_
