@@ -16,8 +16,8 @@ Queries never see a native column but its *plain form*, under the same name, mad
 
 The plain form of a row depends on that row alone, and making it fails on no row: what a file, a frame or a table can
 hold beyond its declared type (times outside of the microseconds of 64 bits, decimals too long) has its place in this
-table. Broken text is bytes that are no UTF-8. DuckDB, which reads Parquet by itself, puts a question mark for each; in a
-CSV the sign U+FFFD stands for them.
+table. Broken text is bytes that are no UTF-8. DuckDB, which reads Parquet by itself, puts a question mark for each; in
+a CSV the sign U+FFFD stands for them.
 
 **A unit is a value of the plain form**: rows belong to one unit where the plain forms of their ids are equal, and
 grouping, distinct and hash all see the one canonical form that `Reading` makes: decimals without zeros at the end, one

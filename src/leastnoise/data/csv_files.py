@@ -11,8 +11,8 @@
   bytes.
 
 A record is a function of its own lines: the engine's reader is given no quote but in the form of RFC 4180, for a stray
-one can change how it reads the records after it. The rows are read once, when the table is opened, into the engine's own
-memory or temporary folder.
+one can change how it reads the records after it. The rows are read once, when the table is opened, into the engine's
+own memory or temporary folder.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A pandas column of Python objects has no type of its own: it is text until its kind is declared. Each object becomes
 text by its own type alone: text stays, numbers, booleans, dates and times are written as Python writes them, bytes are
-read as UTF-8. Equal numbers have one text (7, 7.0 and Decimal("7.00") are 7), and so have equal times (those with a zone
-are moved to UTC), so that they are one key and one unit. None, NaN, NA, NaT, broken text and everything else is missing.
+read as UTF-8. Equal numbers have one text (7, 7.0 and Decimal("7.00") are 7), and so have equal times (those with a
+zone are moved to UTC), so that they are one key and one unit. None, NaN, NA, NaT, broken text and all else is missing.
 """
 
 from __future__ import annotations
