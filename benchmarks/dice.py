@@ -67,6 +67,7 @@ def run() -> list[Row]:
             rounds=3,
         )
         rows.append(_scaled(row, 10))
+    rows += _rounded_normals(generator)
     # A peer that stops at the first acceptance is quick where many scores are near the best, so both shapes are shown.
     for count, scale in product((10, 10**3, 10**5, 10**6), (2, 20)):
         scores = generator.integers(0, 1000, count)
@@ -83,6 +84,31 @@ def run() -> list[Row]:
         gumbel = lambda f=scores / scale: np.argmax(f + generator.gumbel(size=len(f)))  # noqa: E731
         rows.append(race(title, ours, "NumPy Gumbel (inexact)", gumbel, target=1 if count == 10**6 else 0))
     rows.append(_memory())
+    return rows
+
+
+def _rounded_normals(generator: np.random.Generator) -> list[Row]:
+    """Normal noise on a grid against NumPy's, which is neither exact nor cryptographic, and our discrete Gaussian."""
+    million, rows = 10**6, []
+    for sigma in (10, 10**6):
+        exact.rounded_gaussian(sigma**2, size=100)  # builds the table, once in the life of a process
+        title = f"rounded Gaussian, 10^6, σ = {sigma:,}"
+        ours = lambda v=sigma**2: exact.rounded_gaussian(v, size=million)  # noqa: E731
+        numpy_draw = lambda: generator.standard_normal(million)  # noqa: E731
+        rows.append(race(title, ours, "NumPy standard_normal (inexact)", numpy_draw, target=0.33, rounds=9))
+        discrete = lambda v=sigma**2: exact.discrete_gaussian(v, size=million)  # noqa: E731
+        rows.append(race(title, ours, "our discrete Gaussian", discrete, target=0.5, rounds=9))
+    matrix = generator.integers(-9, 10, (100, 100))
+    rows.append(
+        race(
+            "rounded map of 100 normals to 100, 1000 vectors",
+            lambda: exact.rounded_gaussian_map(matrix, 10**4, 1000),
+            "NumPy, normals times a matrix (inexact)",
+            lambda: np.rint(generator.standard_normal((1000, 100)) @ (matrix.T * 100.0)),
+            target=0.05,
+            rounds=9,
+        )
+    )
     return rows
 
 

@@ -1,7 +1,5 @@
 """Normal numbers: the doubles near them are as near as promised, and revealed bits only ever narrow them."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from flint import arb, ctx
@@ -83,6 +81,16 @@ def test_a_table_that_is_not_proven_is_not_built(name, value, monkeypatch):
     normals._taylor_table.cache_clear()
 
 
+def test_doubles_that_are_not_near_enough_get_more_bits():
+    """p has 63 bits after as many zeros as it takes to be far: the first of its doubles is not known well enough."""
+    numbers = Normals(1, ScriptedSource(np.array([2**12], dtype=np.uint64)))
+    assert numbers.far().all()
+    near = numbers.double(0)
+    assert numbers.prefix(0)[1] > 63
+    with ctx.workprec(200):
+        assert abs(numbers.ball(0) - near) < DOUBLE_ERROR
+
+
 def test_more_bits_narrow_a_number_and_never_move_it():
     numbers = Normals(20, SeededSource(3), word_bits=8)
     for i in range(20):
@@ -97,14 +105,26 @@ def test_more_bits_narrow_a_number_and_never_move_it():
 
 
 def test_the_ball_of_a_prefix_holds_every_number_that_begins_with_it():
-    for word in (2, 7, 255, 129):
-        numbers = Normals(1, ScriptedSource(np.array([word], dtype=np.uint8)), word_bits=8)
-        with ctx.workprec(100):
-            ball = numbers.ball(0)
-            for p in (word >> 1, Fraction(2 * (word >> 1) + 1, 2), (word >> 1) + 1):
-                g = (arb(2).sqrt() * (arb(p.numerator) / p.denominator / 128).erfcinv()) * (-1 if word & 1 else 1)
-                assert ball.overlaps(g)
-                assert abs(g) < abs(ball).upper() + 1e-9
+    """By erfc, which falls: at the low end of the ball it is at least every p, at the high end at most."""
+    source = SeededSource(8)
+    for length in [8] * 40 + [16] * 40 + [64] * 40 + [64 * n for n in range(2, 8)]:
+        numbers = Normals(1, source, word_bits=min(length, 64))
+        while numbers.prefix(0)[1] < length - 1 or numbers.ball(0) is None:
+            numbers.reveal(0)
+        (word, bits), sign = numbers.prefix(0), -1 if int(numbers._words[0]) & 1 else 1
+        with ctx.workprec(bits + 200):
+            ball = numbers.ball(0) * sign / arb(2).sqrt()
+            assert ball.lower().erfc() >= arb(word + 1) / arb(2) ** bits
+            assert ball.upper().erfc() <= arb(word) / arb(2) ** bits
+
+
+def test_few_numbers_have_doubles_without_a_table(monkeypatch):
+    words = SeededSource(6).words(normals._FEW, 64) | np.uint64(1 << 46)
+    few = Normals(len(words), ScriptedSource(words)).doubles()
+    monkeypatch.setattr(normals, "_FEW", 0)
+    many = Normals(len(words), ScriptedSource(words)).doubles()
+    assert np.abs(few - many).max() < 2 * DOUBLE_ERROR
+    assert ((few < 0) == (words & np.uint64(1)).astype(bool)).all()
 
 
 def test_a_prefix_of_zeros_says_nothing_and_bits_do_not_go_on_for_ever(monkeypatch):

@@ -8,7 +8,14 @@ from flint import arb, ctx
 
 from leastnoise import exact
 from leastnoise.errors import NumberTooLarge
-from leastnoise.exact import SeededSource, enumerate_law, rounded_gaussian, rounded_gaussian_cdf, rounded_gaussian_pmf
+from leastnoise.exact import (
+    SeededSource,
+    enumerate_law,
+    normals,
+    rounded_gaussian,
+    rounded_gaussian_cdf,
+    rounded_gaussian_pmf,
+)
 from leastnoise.exact.inversion import InverseTable
 from leastnoise.exact.normals import Normals
 from leastnoise.exact.samplers import rounded_gaussian as module
@@ -20,6 +27,13 @@ from leastnoise.exact.samplers.rounded_gaussian import (
 )
 from support.sources import ScriptedSource
 from support.statistics import fits
+
+
+@pytest.fixture(autouse=True)
+def _by_the_table(monkeypatch):
+    """Also single numbers get their doubles from the table."""
+    monkeypatch.setattr(normals, "_FEW", 0)
+
 
 SMALL = [Fraction(1, 10), Fraction(1), Fraction(7, 2), Fraction(30)]
 WIDE = [128**2 + 1, Fraction(10**12, 7), 3 * 2**60, 2**84 + 1, 2**100]

@@ -35,6 +35,7 @@ _OCTAVES = 18
 _DEGREE = 4
 _MOST_BITS = 1 << 20
 _DERIVATIVES = (1,), (0, 1), (1, 0, 2), (0, 7, 0, 6), (7, 0, 46, 0, 24)  # the Pₙ, the lowest degree first
+_FEW = 16  # numbers for which no table is built: balls are quicker
 _PRECISION = 80  # of the table
 _SPARE = 64  # of the working precision, beyond the bits of p
 _SHIFT = 52 - _CELL_BITS  # what is left of a double after this shift names its cell
@@ -59,6 +60,8 @@ class Normals:
 
     def doubles(self) -> NDArray[np.float64]:
         """A double within `DOUBLE_ERROR` of each g, and below `NEAR` in size; meaningless where `far` says so."""
+        if len(self._words) <= _FEW:
+            return np.array([self.double(i) for i in range(len(self._words))])
         w = (self._words >> np.uint64(1)).view(np.int64).astype(np.float64)
         key = w.view(np.int64) >> _SHIFT
         w -= ((key << _SHIFT) | (1 << (_SHIFT - 1))).view(np.float64)  # from the middle of the cell; exact

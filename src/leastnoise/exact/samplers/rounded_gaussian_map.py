@@ -78,8 +78,8 @@ class RoundedGaussianMap:
         with np.errstate(over="ignore"):
             doubles = _doubles(self.rows) * np.array([roots[variance] for variance in self.variances])
             self._sizes = np.abs(doubles).sum(axis=1) * _SPARE
-        # A row of which no double is clear is left out of the sums, whatever its doubles are.
-        self._hopeless = ~(self._sizes * self._error(float(FARTHEST)) < _LEAST_CLEAR)
+        # A row of which hardly a double is clear is left out of the sums, whatever its doubles are.
+        self._hopeless = ~(self._sizes * self._error(NEAR) < _LEAST_CLEAR)
         doubles[self._hopeless] = 0.0
         self._columns = np.ascontiguousarray(doubles.T)
         self._dtype = np.int64 if (self._sizes * FARTHEST < 2.0**61).all() else object
