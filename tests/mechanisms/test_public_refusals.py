@@ -44,13 +44,13 @@ RAISES = {
         "read_graph": (1, FORM),
         "_listings_of": (2, FORM),
     },
-    "combinatorial/k_median/demand.py": {"read_demand": (1, FORM)},
     "combinatorial/k_median/k_median.py": {
         "KMedian.__init__": (1, PARAMETER),
         "KMedian.law": (1, PARAMETER),
         "KMedian.cost_bound": (1, PARAMETER),
         "KMedian.certificate": (1, PARAMETER),
     },
+    "combinatorial/k_median/local_search.py": {"read_demand": (1, FORM)},
     "combinatorial/k_median/metric.py": {
         "PublicMetric.__init__": (2, PARAMETER),
         "PublicMetric._checked": (1, PARAMETER),
@@ -64,11 +64,11 @@ RAISES = {
         "read_cut_nodes": (2, PARAMETER),
         "read_weights": (1, PARAMETER),
     },
-    "combinatorial/sorted_counts/calibration.py": {"half_keep": (1, PARAMETER)},
     "combinatorial/sorted_counts/diagram.py": {"_clamped": (1, FORM)},
     "combinatorial/sorted_counts/isotonic_counts.py": {"IsotonicCounts.pmf": (1, ALWAYS)},
     "combinatorial/sorted_counts/planning.py": {"plan_sorted_counts": (1, PARAMETER), "zipf_counts": (1, PARAMETER)},
     "combinatorial/sorted_counts/sorted_counts.py": {
+        "half_decay": (1, PARAMETER),
         "SortedCounts.__init__": (1, PARAMETER),
         "SortedCounts.certificate": (1, ALWAYS),
     },

@@ -11,10 +11,10 @@ from leastnoise.exact.balls import of_fraction
 from leastnoise.exact.enclosures import enclose
 from leastnoise.exact.numbers import ball_of
 from leastnoise.exact.samplers.uniform import uniform_integer
-from leastnoise.mechanisms.combinatorial.sorted_counts.calibration import privacy_of, tight_keep
-from leastnoise.mechanisms.combinatorial.sorted_counts.decisions import decide_by_doubles
+from leastnoise.mechanisms.combinatorial.sorted_counts.halving import decide_by_doubles
 from leastnoise.mechanisms.combinatorial.sorted_counts.numbers import Balls, Doubles
 from leastnoise.mechanisms.combinatorial.sorted_counts.shift_chain import ShiftChain
+from leastnoise.mechanisms.combinatorial.sorted_counts.sorted_counts import privacy_of, tight_decay
 from leastnoise.mechanisms.combinatorial.vertex_cover.noisy_order import _block
 from leastnoise.mechanisms.numeric.discrete_gaussian import gaussian_delta
 from leastnoise.mechanisms.rank import SmoothMedian
@@ -87,15 +87,15 @@ def test_the_smooth_sensitivity_may_grow_by_what_is_private_and_hardly_less(epsi
 
 
 @pytest.mark.parametrize("arithmetic", [Doubles(), Balls(200)], ids=["doubles", "balls"])
-@pytest.mark.parametrize("keep", [Fraction(1, 2), Fraction(7, 10)])
-def test_what_lies_beyond_the_width_of_a_chain_is_counted(keep, arithmetic):
+@pytest.mark.parametrize("decay", [Fraction(1, 2), Fraction(7, 10)])
+def test_what_lies_beyond_the_width_of_a_chain_is_counted(decay, arithmetic):
     """Σ over k > width of Π_{j≤k} q^j/(1 − q^j), all of it, and hardly more."""
     width = 4
     products = list(
-        accumulate((keep**j / (1 - keep**j) for j in range(1, 80)), lambda a, b: a * b, initial=Fraction(1))
+        accumulate((decay**j / (1 - decay**j) for j in range(1, 80)), lambda a, b: a * b, initial=Fraction(1))
     )
     beyond = sum(products[width + 1 :])
-    low, high = ShiftChain(keep, width, arithmetic).beginning()
+    low, high = ShiftChain(decay, width, arithmetic).beginning()
     last, first = Fraction(float(high[-1])), Fraction(float(low[-1]))
     assert first == 0
     assert beyond <= last <= 2 * beyond
@@ -128,11 +128,11 @@ def test_a_choice_that_doubles_call_sure_is_the_exact_one(size):
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(1), Fraction(2), ln(3)])
 def test_a_weight_a_hair_short_of_private_is_not_taken(epsilon):
     """An ε just below what a weight of the grid costs: the next weight must be taken, however small the hair."""
-    keep = tight_keep(epsilon)
+    decay = tight_decay(epsilon)
     hair = Fraction(1, 2**80)
-    short = privacy_of(keep, 200).lower - hair
-    taken = tight_keep(short)
+    short = privacy_of(decay, 200).lower - hair
+    taken = tight_decay(short)
     assert privacy_of(taken, 200).upper <= short
-    assert taken > keep
-    enough = privacy_of(keep, 200).upper + hair
-    assert privacy_of(tight_keep(enough), 200).upper <= enough
+    assert taken > decay
+    enough = privacy_of(decay, 200).upper + hair
+    assert privacy_of(tight_decay(enough), 200).upper <= enough

@@ -12,16 +12,16 @@ from math import log
 import pytest
 
 from leastnoise.mechanisms.combinatorial.sorted_counts import IsotonicCounts, SortedCounts, zipf_counts
-from leastnoise.mechanisms.combinatorial.sorted_counts.calibration import tight_keep
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import distance, read_counts
+from leastnoise.mechanisms.combinatorial.sorted_counts.sorted_counts import tight_decay
 from leastnoise.mechanisms.combinatorial.vertex_cover import VertexCoverOrder, decode
-from leastnoise.mechanisms.combinatorial.vertex_cover.calibration import privacy_above, textbook_noise
+from leastnoise.mechanisms.combinatorial.vertex_cover.cover_order import privacy_above, textbook_noise
 
 
 @pytest.mark.parametrize(("epsilon", "rate"), [(1, 0.5685), (2, 1.724), (4, 3.963)])
 def test_rates_of_the_tight_calibration(epsilon, rate):
     """The general theorem (BDB16 use it) gives epsilon/2."""
-    assert -log(tight_keep(Fraction(epsilon))) == pytest.approx(rate, abs=5e-4)
+    assert -log(tight_decay(Fraction(epsilon))) == pytest.approx(rate, abs=5e-4)
 
 
 def test_errors_on_a_list_like_rockyou():

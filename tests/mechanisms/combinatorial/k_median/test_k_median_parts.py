@@ -13,11 +13,15 @@ from leastnoise.composition.concentrated import concentrated_epsilon
 from leastnoise.errors import BadParameter, LeastNoiseError
 from leastnoise.mechanisms.combinatorial.k_median import KMedian
 from leastnoise.mechanisms.combinatorial.k_median import metric as metrics
-from leastnoise.mechanisms.combinatorial.k_median.demand import read_demand
+from leastnoise.mechanisms.combinatorial.k_median.local_search import (
+    cost_of,
+    equal_share,
+    farthest_first,
+    least_extra_cost,
+    read_demand,
+    swap_costs,
+)
 from leastnoise.mechanisms.combinatorial.k_median.metric import read_metric
-from leastnoise.mechanisms.combinatorial.k_median.packing import farthest_first, least_extra_cost
-from leastnoise.mechanisms.combinatorial.k_median.shares import equal_share
-from leastnoise.mechanisms.combinatorial.k_median.swaps import cost_of, swap_costs
 
 POINTS = np.random.default_rng(7).random((9, 2))
 TABLE = np.sqrt(((POINTS[:, None] - POINTS[None]) ** 2).sum(axis=2))

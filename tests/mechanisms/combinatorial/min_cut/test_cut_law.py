@@ -8,8 +8,7 @@ import pytest
 
 from leastnoise.exact import SeededSource
 from leastnoise.mechanisms.combinatorial.min_cut import cut_law
-from leastnoise.mechanisms.combinatorial.min_cut.connectivity import minimum_cut
-from leastnoise.mechanisms.combinatorial.min_cut.contraction import Contractions
+from leastnoise.mechanisms.combinatorial.min_cut.contraction import Contractions, minimum_cut
 from leastnoise.mechanisms.combinatorial.min_cut.cut_law import CutLaw
 from leastnoise.mechanisms.combinatorial.min_cut.random_cluster import RandomCluster
 from mechanisms.combinatorial.min_cut.random_graphs import cut_sides, cut_weights, symmetric

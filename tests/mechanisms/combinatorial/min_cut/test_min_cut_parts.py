@@ -9,11 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leastnoise.exact import exp_enclosure
-from leastnoise.mechanisms.combinatorial.min_cut.connectivity import contract, kernel, lighter_cut, minimum_cut
-from leastnoise.mechanisms.combinatorial.min_cut.contraction import acceptance, class_levels, class_of
-from leastnoise.mechanisms.combinatorial.min_cut.cut_law import all_cut_weights
+from leastnoise.mechanisms.combinatorial.min_cut.contraction import (
+    acceptance,
+    class_levels,
+    class_of,
+    contract,
+    kernel,
+    lighter_cut,
+    minimum_cut,
+)
+from leastnoise.mechanisms.combinatorial.min_cut.cut_law import all_cut_weights, small_cuts
 from leastnoise.mechanisms.combinatorial.min_cut.raising import Raising, ladder_reaches
-from leastnoise.mechanisms.combinatorial.min_cut.small_cuts import small_cuts
 from mechanisms.combinatorial.min_cut.random_graphs import cut_sides, cut_weights, weighted_graphs
 
 

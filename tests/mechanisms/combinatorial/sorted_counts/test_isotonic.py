@@ -14,7 +14,7 @@ from leastnoise.errors import BadParameter, InsecureSource
 from leastnoise.exact import SeededSource
 from leastnoise.mechanisms.combinatorial.sorted_counts import IsotonicCounts, plan_sorted_counts, zipf_counts
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import distance, read_counts
-from leastnoise.mechanisms.combinatorial.sorted_counts.isotonic import decreasing_pools, nearest_counts
+from leastnoise.mechanisms.combinatorial.sorted_counts.isotonic_counts import decreasing_pools, nearest_counts
 from leastnoise.model.events import LaplaceNoise
 
 NUMBERS = st.lists(st.integers(-30, 30), min_size=1, max_size=40).map(lambda x: np.array(x, dtype=np.int64))

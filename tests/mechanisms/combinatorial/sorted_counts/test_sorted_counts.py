@@ -16,7 +16,6 @@ from leastnoise.mechanisms.combinatorial.sorted_counts import (
     partition_weights,
     zipf_counts,
 )
-from leastnoise.mechanisms.combinatorial.sorted_counts.calibration import half_keep, tight_keep
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import (
     Turns,
     border_of,
@@ -26,8 +25,8 @@ from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import (
 )
 from leastnoise.mechanisms.combinatorial.sorted_counts.numbers import Doubles
 from leastnoise.mechanisms.combinatorial.sorted_counts.partition_weights import expected_distance, normaliser
-from leastnoise.mechanisms.combinatorial.sorted_counts.shift_chain import LARGEST_KEEP, ShiftChain
-from leastnoise.mechanisms.combinatorial.sorted_counts.sorted_counts import LEAST_EPSILON
+from leastnoise.mechanisms.combinatorial.sorted_counts.shift_chain import LARGEST_DECAY, ShiftChain
+from leastnoise.mechanisms.combinatorial.sorted_counts.sorted_counts import LEAST_EPSILON, half_decay, tight_decay
 from leastnoise.mechanisms.combinatorial.sorted_counts.walk_sampler import WalkSampler, band_width
 from leastnoise.model.graphs import from_edges
 from mechanisms.combinatorial.sorted_counts.partitions import l1, up_to
@@ -77,50 +76,52 @@ class TestSortedCounts(Conformance):
 
 @pytest.mark.parametrize("counts", [(), (1,), (3, 1), (2, 2, 1), (5,)], ids=str)
 def test_the_normaliser_is_the_sum_over_all_lists(counts):
-    keep, lists = Fraction(1, 4), up_to(22)
-    total = sum(keep ** l1(counts, other) for other in lists)
-    found = normaliser(border_of(*read_counts(list(counts))), keep, closed=False)
+    decay, lists = Fraction(1, 4), up_to(22)
+    total = sum(decay ** l1(counts, other) for other in lists)
+    found = normaliser(border_of(*read_counts(list(counts))), decay, closed=False)
     # Of lists with n > 22 records there are fewer than 2^n, each at a distance of at least n − 5.
-    rest = Fraction(1, 2) ** 23 * 2 / keep**5
+    rest = Fraction(1, 2) ** 23 * 2 / decay**5
     assert total <= found.upper
     assert found.lower <= total + rest
 
 
 def test_a_walk_through_single_steps_agrees_with_powers_of_two():
     """The same sum by one matrix per step of the border, without runs."""
-    counts, keep = [9, 9, 4, 4, 4, 1], 0.6
+    counts, decay = [9, 9, 4, 4, 4, 1], 0.6
     steps = "".join("R" * times + "D" * drop for times, drop in [(2, 5), (3, 3), (1, 1)])
     width = 60
     shifts = np.arange(-width, width + 1)
-    f = np.array([np.prod([keep**j / (1 - keep**j) for j in range(1, k + 1)]) if k >= 0 else 0.0 for k in shifts])
+    f = np.array([np.prod([decay**j / (1 - decay**j) for j in range(1, k + 1)]) if k >= 0 else 0.0 for k in shifts])
     for step in steps:
         moved = np.append(0.0, f[:-1]) if step == "D" else np.append(f[1:], 0.0)
-        f = (f + moved) * keep ** np.abs(shifts)
-    total = sum(f[k + width] * np.prod([keep**j / (1 - keep**j) for j in range(1, k + 1)]) / keep**k for k in range(40))
+        f = (f + moved) * decay ** np.abs(shifts)
+    total = sum(
+        f[k + width] * np.prod([decay**j / (1 - decay**j) for j in range(1, k + 1)]) / decay**k for k in range(40)
+    )
     found = normaliser(border_of(*read_counts(counts)), Fraction(3, 5), closed=False)
     assert float(found) == pytest.approx(total, rel=1e-9)
 
 
-def draws(counts, keep, number, *, width=None, seed=5):
+def draws(counts, decay, number, *, width=None, seed=5):
     border = border_of(*read_counts(list(counts)))
-    sampler = WalkSampler(border, keep, width=width)
+    sampler = WalkSampler(border, decay, width=width)
     source = SeededSource(seed)
     return [tuple(np.repeat(*turned(border, sampler.draw(source))).tolist()) for _ in range(number)], sampler
 
 
-def law_of(counts, keep, outputs):
-    z = normaliser(border_of(*read_counts(list(counts))), keep, closed=False)
-    return np.cumsum([float(keep ** l1(counts, y) / z.upper) for y in outputs])
+def law_of(counts, decay, outputs):
+    z = normaliser(border_of(*read_counts(list(counts))), decay, closed=False)
+    return np.cumsum([float(decay ** l1(counts, y) / z.upper) for y in outputs])
 
 
 def test_a_narrow_band_is_widened_and_the_law_stays_exact():
     """With a band of one shift nearly every draw needs wider bands and balls; with a wrong q the test would notice."""
-    counts, keep, outputs = (4, 1), Fraction(2, 5), up_to(10)
+    counts, decay, outputs = (4, 1), Fraction(2, 5), up_to(10)
     places = {y: i for i, y in enumerate(outputs)}
-    drawn, sampler = draws(counts, keep, 1200, width=1)
+    drawn, sampler = draws(counts, decay, 1200, width=1)
     assert len(sampler._levels) > 1
     cells = [places.get(y, len(outputs)) for y in drawn]
-    sums, wrong = law_of(counts, keep, outputs), law_of(counts, Fraction(1, 2), outputs)
+    sums, wrong = law_of(counts, decay, outputs), law_of(counts, Fraction(1, 2), outputs)
     assert fits(cells, lambda i: sums[i], 0, len(outputs) - 1)
     assert not fits(cells, lambda i: wrong[i], 0, len(outputs) - 1)
 
@@ -140,10 +141,10 @@ def test_long_runs_have_the_expected_error():
 
 
 def test_the_expected_distance_is_that_of_the_law():
-    counts, keep = (3, 1), Fraction(1, 4)
-    weights = {y: float(keep) ** l1(counts, y) for y in up_to(20)}
+    counts, decay = (3, 1), Fraction(1, 4)
+    weights = {y: float(decay) ** l1(counts, y) for y in up_to(20)}
     mean = sum(w * l1(counts, y) for y, w in weights.items()) / sum(weights.values())
-    found = expected_distance(border_of(*read_counts(list(counts))), keep, closed=False)
+    found = expected_distance(border_of(*read_counts(list(counts))), decay, closed=False)
     assert float(found.lower) - 1e-4 <= mean <= float(found.upper) + 1e-4
 
 
@@ -201,14 +202,14 @@ def test_progress_is_told_and_an_interruption_returns_nothing():
 
 def test_the_least_epsilon_keeps_all_weights_within_doubles():
     """So no list, however long, is refused: sums of products of two entries stay below 1e308 for up to 2^61 steps."""
-    widest = half_keep(LEAST_EPSILON) * (1 + partition_weights._SPREAD)
-    assert tight_keep(LEAST_EPSILON) <= half_keep(LEAST_EPSILON) < widest <= LARGEST_KEEP
-    width = band_width(LARGEST_KEEP, 1 << 61)
-    matrix, largest = ShiftChain(LARGEST_KEEP, width, Doubles()).power(0)[1], 0.0
+    widest = half_decay(LEAST_EPSILON) * (1 + partition_weights._SPREAD)
+    assert tight_decay(LEAST_EPSILON) <= half_decay(LEAST_EPSILON) < widest <= LARGEST_DECAY
+    width = band_width(LARGEST_DECAY, 1 << 61)
+    matrix, largest = ShiftChain(LARGEST_DECAY, width, Doubles()).power(0)[1], 0.0
     shifts = np.abs(np.arange(-width - 1, width + 2))
     for exponent in range(1, 21):
         matrix = matrix @ matrix
-        np.fill_diagonal(matrix, float(LARGEST_KEEP) ** (shifts * 2.0**exponent))
+        np.fill_diagonal(matrix, float(LARGEST_DECAY) ** (shifts * 2.0**exponent))
         largest = max(largest, matrix.max())
     assert largest < 1e150
     assert largest**2 * (2 * width + 3) < 1e308
@@ -237,5 +238,5 @@ def test_the_tight_weights_lower_the_error():
     counts = zipf_counts(10**5)
     tight, plain = SortedCounts(2, 10**5), SortedCounts(2, 10**5, bounded_range=True)
     assert tight.error_at(counts).upper < Fraction(3, 4) * plain.error_at(counts).lower
-    assert -log(tight.keep) > 1.7
-    assert float(plain.keep) == pytest.approx(exp(-1))
+    assert -log(tight.decay) > 1.7
+    assert float(plain.decay) == pytest.approx(exp(-1))

@@ -9,8 +9,8 @@ import pytest
 
 from leastnoise.exact import SeededSource, ln, ln_enclosure
 from leastnoise.mechanisms.combinatorial.vertex_cover import VertexCoverOrder
-from leastnoise.mechanisms.combinatorial.vertex_cover.calibration import least_noise, privacy_above, textbook_noise
-from leastnoise.mechanisms.combinatorial.vertex_cover.root_coins import Uniforms, root_coins
+from leastnoise.mechanisms.combinatorial.vertex_cover.cover_order import least_noise, privacy_above, textbook_noise
+from leastnoise.mechanisms.combinatorial.vertex_cover.noisy_order import Uniforms, root_coins
 from support.statistics import fits
 
 

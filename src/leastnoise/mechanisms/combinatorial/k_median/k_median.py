@@ -29,12 +29,19 @@ from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer, 
 from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.sources import Source, require_secure, system_source
 from leastnoise.mechanisms.choice.selection import exponential_regret
-from leastnoise.mechanisms.combinatorial.k_median.demand import DemandLike, read_demand
+from leastnoise.mechanisms.combinatorial.k_median.local_search import (
+    DemandLike,
+    Facilities,
+    cost_of,
+    equal_share,
+    farthest_first,
+    least_extra_cost,
+    read_demand,
+    search_law,
+    swap_table,
+    swapped,
+)
 from leastnoise.mechanisms.combinatorial.k_median.metric import MOST_STEPS, BlockMetric, PublicMetric, read_metric
-from leastnoise.mechanisms.combinatorial.k_median.packing import farthest_first, least_extra_cost
-from leastnoise.mechanisms.combinatorial.k_median.search_law import Facilities, search_law, swap_table, swapped
-from leastnoise.mechanisms.combinatorial.k_median.shares import equal_share
-from leastnoise.mechanisms.combinatorial.k_median.swaps import cost_of
 from leastnoise.mechanisms.rank.quantile import growing_databases
 from leastnoise.model.certificate import PrivacyCertificate
 from leastnoise.model.channel import Channel

@@ -2,8 +2,7 @@
 
 from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import Cut, CutMechanism, EdgeWeights
 from leastnoise.mechanisms.combinatorial.min_cut.exponential_cut import ExponentialCut
-from leastnoise.mechanisms.combinatorial.min_cut.planning import CutPlan, plan_min_cut
-from leastnoise.mechanisms.combinatorial.min_cut.raised_cut import RaisedCut
+from leastnoise.mechanisms.combinatorial.min_cut.raised_cut import CutPlan, RaisedCut, plan_min_cut
 from leastnoise.mechanisms.combinatorial.min_cut.raising import ladder_reaches
 
 __all__ = [

@@ -28,7 +28,7 @@ from leastnoise.exact.samplers.chances import at_chances
 from leastnoise.exact.samplers.scores import Scores
 from leastnoise.exact.sources import Source, require_secure, system_source
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, read_graph, read_nodes
-from leastnoise.mechanisms.combinatorial.min_cut.connectivity import Matrix
+from leastnoise.mechanisms.combinatorial.min_cut.contraction import Matrix
 from leastnoise.mechanisms.combinatorial.min_cut.cut_law import Progress, all_cut_weights
 from leastnoise.mechanisms.lower_bounds import min_cut_bound
 from leastnoise.model.certificate import PrivacyCertificate

@@ -20,7 +20,7 @@ from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.choice.selection import exponential_quantile, exponential_regret
 from leastnoise.mechanisms.combinatorial.graph_input import Nodes
-from leastnoise.mechanisms.combinatorial.min_cut.connectivity import LARGEST_SUM, Matrix
+from leastnoise.mechanisms.combinatorial.min_cut.contraction import LARGEST_SUM, Matrix
 from leastnoise.mechanisms.combinatorial.min_cut.cut_law import Progress, all_cut_weights
 from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import (
     CutMechanism,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from leastnoise.exact.numbers import Exact, ln
 from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer
-from leastnoise.mechanisms.combinatorial.min_cut.connectivity import LARGEST_SUM, Matrix, lighter_cut
+from leastnoise.mechanisms.combinatorial.min_cut.contraction import LARGEST_SUM, Matrix, lighter_cut
 
 __all__ = ["Raising", "ladder_reaches"]
 
@@ -80,7 +80,7 @@ class Raising:
         """How many steps a pair may weigh so that all raised weights add up to less than `LARGEST_SUM`.
 
         >>> Raising(60, 50, 4096).room
-        156375...
+        156374987060
         """
         return (LARGEST_SUM // self.nodes**2 - self._top) // self.resolution
 

@@ -26,7 +26,7 @@ from leastnoise.exact.numbers import Exact, ball_of
 from leastnoise.exact.samplers.bernoulli import coins_between
 from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.combinatorial.min_cut.connectivity import Matrix
+from leastnoise.mechanisms.combinatorial.min_cut.contraction import Matrix
 
 __all__ = ["RandomCluster"]
 

@@ -17,8 +17,7 @@ from leastnoise.exact.balls import Ball, above, below, evaluate, of_fraction
 from leastnoise.exact.enclosures import Enclosure, enclose, ln_enclosure
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import Border
 from leastnoise.mechanisms.combinatorial.sorted_counts.numbers import Array, Balls, Doubles
-from leastnoise.mechanisms.combinatorial.sorted_counts.shift_chain import ShiftChain
-from leastnoise.mechanisms.combinatorial.sorted_counts.walk_filter import WalkFilter
+from leastnoise.mechanisms.combinatorial.sorted_counts.shift_chain import ShiftChain, WalkFilter
 from leastnoise.mechanisms.combinatorial.sorted_counts.walk_sampler import band_width
 
 __all__ = ["distance_bounds", "expected_distance", "normaliser"]
@@ -27,11 +26,11 @@ _SPREAD = Fraction(1, 10**4)  # the slopes are taken between q and q·(1 ± this
 _LN2_BITS = 96
 
 
-def normaliser(border: Border, keep: Fraction, *, closed: bool, bits: int = 64) -> Enclosure:
+def normaliser(border: Border, decay: Fraction, *, closed: bool, bits: int = 64) -> Enclosure:
     """Z to `bits` bits."""
-    width, precision = band_width(keep, int(border.lengths.sum())), bits + 64
+    width, precision = band_width(decay, int(border.lengths.sum())), bits + 64
     while True:
-        low, high = WalkFilter(border, ShiftChain(keep, width, Balls(precision)), closed=closed).last
+        low, high = WalkFilter(border, ShiftChain(decay, width, Balls(precision)), closed=closed).last
         least, most = (evaluate(partial(_sum, part), precision) for part in (low, high))
         found = Enclosure(below(least), above(most))
         if found.lower > 0 and found.width <= found.lower / 2**bits:
@@ -39,38 +38,38 @@ def normaliser(border: Border, keep: Fraction, *, closed: bool, bits: int = 64) 
         width, precision = width + max(width // 2, 4), precision + bits
 
 
-def expected_distance(border: Border, keep: Fraction, *, closed: bool) -> Enclosure:
+def expected_distance(border: Border, decay: Fraction, *, closed: bool) -> Enclosure:
     """E‖x − Y‖₁ for the list with this border, to about a thousandth."""
-    more, less = keep * (1 + _SPREAD), keep * (1 - _SPREAD)
+    more, less = decay * (1 + _SPREAD), decay * (1 - _SPREAD)
     width = band_width(more, int(border.lengths.sum()))
-    upper, middle, lower = (_log_normaliser(border, q, width, closed) for q in (more, keep, less))
+    upper, middle, lower = (_log_normaliser(border, q, width, closed) for q in (more, decay, less))
     return Enclosure(
-        max((middle.lower - lower.upper) / ln_enclosure(keep / less).upper, Fraction(0)),
-        (upper.upper - middle.lower) / ln_enclosure(more / keep).lower,
+        max((middle.lower - lower.upper) / ln_enclosure(decay / less).upper, Fraction(0)),
+        (upper.upper - middle.lower) / ln_enclosure(more / decay).lower,
     )
 
 
-def distance_bounds(total: int, longest: int | None, keep: Fraction, level: Fraction) -> tuple[Enclosure, Fraction]:
+def distance_bounds(total: int, longest: int | None, decay: Fraction, level: Fraction) -> tuple[Enclosure, Fraction]:
     """What E‖x − Y‖₁ does not exceed, and what ‖x − Y‖₁ exceeds with probability at most 1 − level.
 
     Both hold for all lists of at most `total` records, cut to the `longest` largest counts if that is given.
     """
-    candidates = [_all_lists(total, keep)] + ([] if longest is None else [_short_lists(longest, keep)])
+    candidates = [_all_lists(total, decay)] + ([] if longest is None else [_short_lists(longest, decay)])
     means, tails = [], []
     for logarithm, rate in candidates:
-        means.append(enclose(partial(_chernoff, logarithm, rate, keep, Fraction(1))))
-        tails.append(enclose(partial(_chernoff, logarithm, rate, keep, 1 - level)).upper)
+        means.append(enclose(partial(_chernoff, logarithm, rate, decay, Fraction(1))))
+        tails.append(enclose(partial(_chernoff, logarithm, rate, decay, 1 - level)).upper)
     best = min(means, key=lambda mean: mean.upper)
     return best, Fraction(-(-min(tails).numerator // min(tails).denominator))
 
 
-def _all_lists(total: int, keep: Fraction) -> tuple[Callable[[], Ball], Fraction]:
+def _all_lists(total: int, decay: Fraction) -> tuple[Callable[[], Ball], Fraction]:
     """Ln Z(c') ≤ π√(2N/3) + ln((1 − e^-c')/(1 − e^-(c'−s))) with s = π/√(6N), and a c' between s and c.
 
     Within distance d of a list of N records there are at most e^(π√(2(N+d)/3)) ≤ e^(π√(2N/3) + s·d) lists. If s ≥ c/2,
     the number N is raised until it is not, which only weakens the bound.
     """
-    rate = -log(keep)
+    rate = -log(decay)
     records = max(total, int(4 * pi**2 / (6 * rate**2)) + 1)
     slope = pi / sqrt(6 * records)
     root = pi * sqrt(2 * records / 3)
@@ -89,8 +88,8 @@ def _all_lists(total: int, keep: Fraction) -> tuple[Callable[[], Ball], Fraction
     return logarithm, chosen
 
 
-def _short_lists(longest: int, keep: Fraction) -> tuple[Callable[[], Ball], Fraction]:
-    rate = -log(keep)
+def _short_lists(longest: int, decay: Fraction) -> tuple[Callable[[], Ball], Fraction]:
+    rate = -log(decay)
     trials = [rate * i / 256 for i in range(1, 256)]
 
     def guess(c: float) -> float:
@@ -100,8 +99,8 @@ def _short_lists(longest: int, keep: Fraction) -> tuple[Callable[[], Ball], Frac
     return (lambda: -longest * (of_fraction(chosen) / 2).tanh().log()), chosen
 
 
-def _log_normaliser(border: Border, keep: Fraction, width: int, closed: bool) -> Enclosure:
-    walk = WalkFilter(border, ShiftChain(keep, width, Doubles()), closed=closed)
+def _log_normaliser(border: Border, decay: Fraction, width: int, closed: bool) -> Enclosure:
+    walk = WalkFilter(border, ShiftChain(decay, width, Doubles()), closed=closed)
     low, high = walk.last
     slack = Fraction(len(low), 2**50)  # the products and the sum
     least, most = Fraction(float(low.sum())) * (1 - slack), Fraction(float(high.sum())) * (1 + slack)
@@ -115,6 +114,6 @@ def _sum(balls: Array) -> Ball:
     return sum(balls.tolist(), start=Ball(0))
 
 
-def _chernoff(logarithm: Callable[[], Ball], rate: Fraction, keep: Fraction, rest: Fraction) -> Ball:
+def _chernoff(logarithm: Callable[[], Ball], rate: Fraction, decay: Fraction, rest: Fraction) -> Ball:
     """(ln Z(c') − ln rest)/(c − c')."""
-    return (logarithm() - of_fraction(rest).log()) / (-of_fraction(keep).log() - of_fraction(rate))
+    return (logarithm() - of_fraction(rest).log()) / (-of_fraction(decay).log() - of_fraction(rate))

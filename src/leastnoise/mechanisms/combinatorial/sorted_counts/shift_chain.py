@@ -1,17 +1,20 @@
 """The shift between two borders as a Markov chain, and what 2^j steps of it do.
 
-Follow the borders of x and y side by side along the diagonals. The point of y lies k to the upper right of the point
-of x (k below zero: to the lower left), and ‖x − y‖₁ = Σ|k| over the diagonals. Where x goes right, k stays or falls by
+Follow the borders of x and y side by side along the diagonals. The point of y lies k to the upper right of the point of
+x (k below zero: to the lower left), and ‖x − y‖₁ = Σ|k| over the diagonals. Where x goes right, k stays or falls by
 one; where x goes down, k stays or rises by one. So Σ_y q^‖x−y‖ is a product of matrices with entries q^|k|.
 
 Within a run k is monotone: the matrix of a step right is triangular, its powers of two come by squaring, and a step
 down is its mirror image under k ↔ −k. Shifts beyond ±width are bounded, not forgotten: two more states hold upper
 bounds of all weight below −width and above width. A step from there to there weighs at most q^(width+1), in at most two
 ways.
+
+The filter goes forward through the runs of a border and bounds the weight of all walks that reach shift k before each.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -21,11 +24,12 @@ from operator import mul
 import numpy as np
 
 from leastnoise.exact.balls import Ball, evaluate, of_fraction
+from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import Border
 from leastnoise.mechanisms.combinatorial.sorted_counts.numbers import Arithmetic, Array, Bounds, at_precision
 
-__all__ = ["LARGEST_KEEP", "ShiftChain"]
+__all__ = ["LARGEST_DECAY", "Progress", "ShiftChain", "WalkFilter", "pieces_of"]
 
-LARGEST_KEEP = Fraction(9952, 10000)
+LARGEST_DECAY = Fraction(9952, 10000)
 
 
 @dataclass
@@ -33,13 +37,13 @@ class ShiftChain:
     """Bounds of the chain's matrices; entry k + width + 1 belongs to shift k, the first and last to all beyond.
 
     Attributes:
-        keep: q. In doubles at most LARGEST_KEEP: then no entry of 2^j steps is above 1e150, however many, and neither
+        decay: q. In doubles at most LARGEST_DECAY: then no entry of 2^j steps is above 1e150, however many, and neither
             is any sum of products of two entries outside the range of doubles.
         width: Shifts −width..width have states of their own; q^width ≤ ½ is needed.
         arithmetic: Doubles or balls.
     """
 
-    keep: Fraction
+    decay: Fraction
     width: int
     arithmetic: Arithmetic
     _powers: list[Bounds] = field(default_factory=list)
@@ -82,7 +86,7 @@ class ShiftChain:
         return self._bounds([Ball(1)] + [Ball(0)] * self.width, Ball(0))
 
     def _kept(self, steps: int) -> Ball:
-        return of_fraction(self.keep) ** steps
+        return of_fraction(self.decay) ** steps
 
     def _odds(self, steps: int) -> Ball:
         return self._kept(steps) / (1 - self._kept(steps))
@@ -142,3 +146,57 @@ class ShiftChain:
 
 def _same(ball: Ball) -> Ball:
     return ball
+
+
+Progress = Callable[[float], object]
+
+_REPORT_EVERY = 256  # runs
+
+
+def pieces_of(length: int) -> list[int]:
+    """The exponents of the powers of two that make up a run, largest first.
+
+    >>> pieces_of(11)
+    [3, 1, 0]
+    """
+    return [exponent for exponent in reversed(range(length.bit_length())) if length >> exponent & 1]
+
+
+class WalkFilter:
+    """The weights before each run and after the last one, each up to a power of two: 2^exponent after the last.
+
+    Args:
+        border: The border of x.
+        chain: The matrices.
+        closed: Whether y has no columns beyond those of the border.
+        report: Called now and then with the share of the runs that are done.
+    """
+
+    def __init__(
+        self, border: Border, chain: ShiftChain, *, closed: bool = False, report: Progress | None = None
+    ) -> None:
+        self.border, self.chain = border, chain
+        weights, self.exponent = chain.beginning(), 0
+        self.before: list[Bounds] = []
+        for run, length in enumerate(border.lengths.tolist()):
+            self.before.append(weights)
+            for piece in pieces_of(length):
+                weights, doublings = self.step(weights, run, piece)
+                self.exponent += doublings
+            if report is not None and run % _REPORT_EVERY == 0:
+                report(run / len(border.lengths))
+        ending = chain.closed_ending() if closed else chain.ending()
+        # Weights of the whole walks by their shift at the border's last point.
+        self.last: Bounds = at_precision(
+            lambda: (weights[0] * ending[0], weights[1] * ending[1]), chain.arithmetic.precision
+        )
+
+    def step(self, weights: Bounds, run: int, piece: int) -> tuple[Bounds, int]:
+        """The weights after 2^piece steps of a run, and the power of two that they were divided by."""
+        low, high = self.chain.power(piece)
+        mirror = slice(None) if self.border.right[run] else slice(None, None, -1)
+        numbers = self.chain.arithmetic
+        least, most, doublings = numbers.scaled(
+            numbers.below(weights[0][mirror], low), numbers.above(weights[1][mirror], high)
+        )
+        return (least[mirror], most[mirror]), doublings

@@ -4,15 +4,24 @@ How often the most frequent password occurs, the next one, and so on, without th
 NDSS 2016; Aldà and Simon 2017, section 6. A record that comes or goes changes one entry of the sorted list by one.
 Their sampler takes time and memory in proportion to N^1.5 and gives up an exact law; here a few thousand matrices
 suffice for any list of ten million counts and the law is exact (docs/theory/sorted_counts.md).
+
+The rational q is the largest for which this is ε-private. With q = e^-c one record changes the distance by one and the
+normaliser by a factor between q and 1/q, so ε(q) ≤ 2c. The normaliser can't use all of that. For neighbours that differ
+in box b of the diagram, Z(x')/Z(x) = q + (1/q − q)·p with p = P(b on the other side), and p ≤ 1 − Φ(q), Φ(q) =
+Π_{j≥1}(1 − q^j) (docs/theory/sorted_counts.md). Hence
+
+    ε(q) = 2c + ln(1 − (1 − q²)·Φ(q)),
+
+which the empty list and its neighbour attain: no smaller number will do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import prod
+from math import ceil, floor, prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,12 +29,11 @@ from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.balls import of_fraction
-from leastnoise.exact.enclosures import Enclosure, enclose
-from leastnoise.exact.numbers import Exact
+from leastnoise.exact.balls import Ball, of_fraction
+from leastnoise.exact.enclosures import Enclosure, enclose, exp_above, exp_below
+from leastnoise.exact.numbers import Exact, exact_exp
 from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
 from leastnoise.exact.sources import Source, require_secure, system_source
-from leastnoise.mechanisms.combinatorial.sorted_counts.calibration import half_keep, tight_keep
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import (
     LARGEST_COUNT,
     Integers,
@@ -41,14 +49,94 @@ from leastnoise.mechanisms.combinatorial.sorted_counts.partition_weights import 
     expected_distance,
     normaliser,
 )
-from leastnoise.mechanisms.combinatorial.sorted_counts.walk_filter import Progress
+from leastnoise.mechanisms.combinatorial.sorted_counts.shift_chain import Progress
 from leastnoise.mechanisms.combinatorial.sorted_counts.walk_sampler import WalkSampler
 from leastnoise.mechanisms.lower_bounds import sorted_counts_bound
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import BoundedRange, Pure
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 
-__all__ = ["LEAST_EPSILON", "SortedCounts"]
+__all__ = ["LEAST_EPSILON", "SortedCounts", "half_decay", "privacy_of", "tight_decay"]
+
+_DIGITS = 32  # binary digits of q beyond its leading one, and of 1 − q
+_MOST_FACTORS = 1000  # of Φ; with fewer the privacy is stated too large, never too small
+
+
+def privacy_of(decay: Fraction, bits: int = 64) -> Enclosure:
+    """ε(q) for q = `decay`; for q very near one the upper end is the plain 2·ln(1/q).
+
+    >>> privacy_of(Fraction(1, 2))
+    Enclosure(≈ 1.14219390065589)
+    """
+    least, most = _no_partition(decay, Fraction(1, 2 ** (bits + 8)))
+
+    def loss(share: Fraction) -> Callable[[], Ball]:
+        return lambda: (1 - of_fraction((1 - decay**2) * share)).log() - 2 * of_fraction(decay).log()
+
+    return Enclosure(enclose(loss(most), bits).lower, enclose(loss(least), bits).upper)
+
+
+@lru_cache(maxsize=64)
+def tight_decay(epsilon: Exact) -> Fraction:
+    """The least q of some 32 binary digits with ε(q) ≤ epsilon, surely.
+
+    >>> from math import log
+    >>> [round(-log(tight_decay(Fraction(e))), 4) for e in (1, 2, 4)]
+    [0.5685, 1.7237, 3.963]
+    """
+    factor, unit = exp_below(epsilon, 96), _unit(epsilon)
+
+    def private(steps: int) -> bool:
+        decay = steps * unit
+        least, _ = _no_partition(decay, unit / 2**8)
+        return 1 - (1 - decay**2) * least <= decay**2 * factor
+
+    high = half_decay(epsilon, unit) / unit
+    low, steps = floor(exp_below(-epsilon, 96) / unit), ceil(high)
+    while steps - low > 1:
+        middle = (low + steps) // 2
+        low, steps = (low, middle) if private(middle) else (middle, steps)
+    return min(steps * unit, half_decay(epsilon))
+
+
+@lru_cache(maxsize=64)
+def half_decay(epsilon: Exact, unit: Fraction | None = None) -> Fraction:
+    """e^(−ε/2), or the next number of some 32 binary digits above it: the plain calibration, of bounded range ε.
+
+    >>> from leastnoise.exact import ln
+    >>> half_decay(2 * ln(3))
+    Fraction(1, 3)
+    """
+    known = exact_exp(-epsilon / 2)
+    if known is not None:
+        return known
+    step = unit or _unit(epsilon)
+    decay = ceil(exp_above(-epsilon / 2, 96) / step) * step
+    if decay >= 1:
+        raise BadParameter("epsilon is too small to be met", given=epsilon, fix="choose an epsilon above 1e-20")
+    return decay
+
+
+def _unit(epsilon: Exact) -> Fraction:
+    size = epsilon if isinstance(epsilon, Fraction) else Fraction(float(epsilon))
+    small = max(Fraction(1), 1 / exp_below(-epsilon, 32), 1 / size)
+    return Fraction(1, 2 ** (_DIGITS + ceil(small).bit_length()))
+
+
+def _no_partition(decay: Fraction, precision: Fraction) -> tuple[Fraction, Fraction]:
+    """Bounds of Φ(q): of its first J factors, and of those times 1 − q^(J+1)/(1 − q), as Π(1 − aⱼ) ≥ 1 − Σaⱼ."""
+    scale = max(precision.denominator.bit_length() + 64, 128)
+    one = 1 << scale
+    step_low, step_high = floor(decay * one), ceil(decay * one)
+    low, high, power_low, power_high = one, one, one, one
+    for _ in range(_MOST_FACTORS):
+        power_low, power_high = (power_low * step_low) >> scale, ((power_high * step_high) >> scale) + 1
+        low, high = (low * (one - power_high)) >> scale, ((high * (one - power_low)) >> scale) + 1
+        if power_high * decay < precision * (1 - decay) * one:
+            break
+    rest = power_high * decay / (1 - decay) / one
+    return max(Fraction(low, one) * (1 - rest), Fraction(0)), Fraction(high, one)
+
 
 LEAST_EPSILON = Fraction(1, 100)  # below it the sampler takes too long, and its weights leave the range of doubles
 _MOST_EPSILON = 100  # beyond it the list itself is released anyway, but for a chance of 1e-40
@@ -98,9 +186,9 @@ class SortedCounts(Mechanism):
         object.__setattr__(self, "bounded_range", bounded_range)
 
     @property
-    def keep(self) -> Fraction:
+    def decay(self) -> Fraction:
         """q, a rational on the private side of what ε allows."""
-        return half_keep(self.epsilon) if self.bounded_range else tight_keep(self.epsilon)
+        return half_decay(self.epsilon) if self.bounded_range else tight_decay(self.epsilon)
 
     @property
     def event(self) -> Pure:
@@ -120,7 +208,7 @@ class SortedCounts(Mechanism):
         """
         count = prod(shape_of(size))
         border = border_of(*read_counts(truth, self.top), columns=self.top)
-        sampler = WalkSampler(border, self.keep, closed=self.top is not None, report=progress)
+        sampler = WalkSampler(border, self.decay, closed=self.top is not None, report=progress)
         bits = source or system_source
         lists = [self._list(*turned(border, sampler.draw(bits))) for _ in range(count)]
         return lists[0] if size is None else lists
@@ -130,19 +218,19 @@ class SortedCounts(Mechanism):
         true, released = read_counts(truth, self.top), read_list(output)
         if released is None or (self.top is not None and int(released[1].sum()) > self.top):
             return Enclosure(Fraction(0), Fraction(0))
-        weights = _normaliser(*(tuple(part.tolist()) for part in true), self.keep, self.top, bits)
-        weight = enclose(lambda: of_fraction(self.keep) ** distance(true, released), bits + 8)
+        weights = _normaliser(*(tuple(part.tolist()) for part in true), self.decay, self.top, bits)
+        weight = enclose(lambda: of_fraction(self.decay) ** distance(true, released), bits + 8)
         return Enclosure(weight.lower / weights.upper, weight.upper / weights.lower)
 
     def error(self) -> ErrorEstimate:
         """The ℓ₁ error on the worst list of `total` records; `error_at` tells how much smaller it is on a given one."""
-        expected, quantile = distance_bounds(self.total, self.top, self.keep, LEVEL)
+        expected, quantile = distance_bounds(self.total, self.top, self.decay, LEVEL)
         return ErrorEstimate("l1", expected, {LEVEL: quantile}, attained=False)
 
     def error_at(self, counts: Any) -> Enclosure:
         """The expected ℓ₁ error on a public or made-up list. On private counts it is itself private."""
         border = border_of(*read_counts(counts, self.top), columns=self.top)
-        return expected_distance(border, self.keep, closed=self.top is not None)
+        return expected_distance(border, self.decay, closed=self.top is not None)
 
     def reason(self) -> Reason:
         """The order of magnitude is the best possible."""
@@ -171,7 +259,7 @@ class SortedCounts(Mechanism):
 
 @lru_cache(maxsize=1024)
 def _normaliser(
-    heights: tuple[int, ...], columns: tuple[int, ...], keep: Fraction, top: int | None, bits: int
+    heights: tuple[int, ...], columns: tuple[int, ...], decay: Fraction, top: int | None, bits: int
 ) -> Enclosure:
     border = border_of(np.array(heights, dtype=np.int64), np.array(columns, dtype=np.int64), columns=top)
-    return normaliser(border, keep, closed=top is not None, bits=bits)
+    return normaliser(border, decay, closed=top is not None, bits=bits)

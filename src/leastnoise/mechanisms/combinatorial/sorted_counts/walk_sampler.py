@@ -17,12 +17,16 @@ import numpy as np
 from leastnoise.exact.numbers import ln
 from leastnoise.exact.samplers.geometric import geometric
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.combinatorial.sorted_counts.decisions import decide_by_doubles, settle, words_of
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import Border, Turns
-from leastnoise.mechanisms.combinatorial.sorted_counts.halving import Piece, turns_of
+from leastnoise.mechanisms.combinatorial.sorted_counts.halving import (
+    Piece,
+    decide_by_doubles,
+    settle,
+    turns_of,
+    words_of,
+)
 from leastnoise.mechanisms.combinatorial.sorted_counts.numbers import Balls, Bounds, Doubles
-from leastnoise.mechanisms.combinatorial.sorted_counts.shift_chain import ShiftChain
-from leastnoise.mechanisms.combinatorial.sorted_counts.walk_filter import Progress, WalkFilter, pieces_of
+from leastnoise.mechanisms.combinatorial.sorted_counts.shift_chain import Progress, ShiftChain, WalkFilter, pieces_of
 
 __all__ = ["WalkSampler", "band_width"]
 
@@ -30,7 +34,7 @@ _REST_EXPONENT = 45  # what lies beyond the band has a share of about e^-45
 _REPORT_EVERY = 256  # runs
 
 
-def band_width(keep: Fraction, steps: int) -> int:
+def band_width(decay: Fraction, steps: int) -> int:
     """How far the shift goes at most, but for a share of e^-45 or so of the walks.
 
     At an inner corner of two long runs shift k has weight q^(k²)/Π_{j≤k}(1 − q^j)², which falls from q^k = ½ on.
@@ -39,7 +43,7 @@ def band_width(keep: Fraction, steps: int) -> int:
     >>> band_width(Fraction(1, 2), 10**6), band_width(Fraction(39, 40), 10**6)
     (12, 77)
     """
-    rate = -log(keep)
+    rate = -log(decay)
     return ceil(log(2) / rate + sqrt((_REST_EXPONENT + log(steps + 2)) / rate)) + 1
 
 
@@ -48,7 +52,7 @@ class WalkSampler:
 
     Args:
         border: The border of x.
-        keep: q.
+        decay: q.
         closed: Whether y has no columns beyond those of the border.
         report: Called now and then with the share of the work that is done.
         width: The band of level 0; a guess if left out.
@@ -57,14 +61,14 @@ class WalkSampler:
     def __init__(
         self,
         border: Border,
-        keep: Fraction,
+        decay: Fraction,
         *,
         closed: bool = False,
         report: Progress | None = None,
         width: int | None = None,
     ) -> None:
-        self.border, self.keep, self.closed, self._report = border, keep, closed, report
-        self._width = band_width(keep, int(border.lengths.sum())) if width is None else width
+        self.border, self.decay, self.closed, self._report = border, decay, closed, report
+        self._width = band_width(decay, int(border.lengths.sum())) if width is None else width
         self._starts = border.starts()
         self._levels: dict[int, WalkFilter] = {}
 
@@ -75,7 +79,7 @@ class WalkSampler:
             numbers = Doubles() if level == 0 else Balls(64 + 128 * level)
             report = None if level else self._halfway(0.0)
             self._levels[level] = WalkFilter(
-                self.border, ShiftChain(self.keep, width, numbers), closed=self.closed, report=report
+                self.border, ShiftChain(self.decay, width, numbers), closed=self.closed, report=report
             )
         return self._levels[level]
 
@@ -135,7 +139,7 @@ class WalkSampler:
         """How long the walk stays at 1, …, shift beyond the border: m ≥ 1 steps at j with probability ∝ q^(j·m)."""
         if shift == 0:
             return ()
-        rates = [j * ln(1 / self.keep) for j in range(1, shift + 1)]
+        rates = [j * ln(1 / self.decay) for j in range(1, shift + 1)]
         return tuple(1 + stay for stay in geometric(np.array(rates, dtype=object), source=source).tolist())
 
     def _halfway(self, start: float) -> Progress | None:
