@@ -196,6 +196,15 @@ def test_wide_moments_by_formula_hold_what_summing_gives(variance, monkeypatch):
         assert max(formula.width, summed.width) < Fraction(1, 2**40)
 
 
+@pytest.mark.parametrize("variance", ["1/4", "1/2", 1, 4, 9])
+def test_the_remainder_of_the_mean_is_large_enough_where_it_is_tried_hardest(variance, monkeypatch):
+    summed = rounded_gaussian_moment(1, variance)
+    monkeypatch.setattr(module, "_LARGEST_FOR_SUM", 0)
+    formula = rounded_gaussian_moment(1, variance)
+    assert formula.lower <= summed.lower
+    assert summed.upper <= formula.upper
+
+
 def test_the_remainder_of_the_mean_matters(monkeypatch):
     """The formula without its last term misses the sum, so the test above would notice a wrong one."""
     monkeypatch.setattr(module, "_LARGEST_FOR_SUM", 1)

@@ -151,6 +151,29 @@ def test_a_margin_that_is_left_out_or_turned_round_is_noticed(error, monkeypatch
         test_sums_that_are_nearly_half_way_are_settled_on_the_right_side(WIDE[0])
 
 
+@pytest.mark.parametrize("width", [1, 2, 100, 5000])
+@pytest.mark.parametrize("reach", [5.0, 9.5, 1206.0])
+def test_the_margin_covers_every_rounding(width, reach):
+    """Σ|s_ij| is not below Σ|M_ij|·√v_j, and its factor not below what the proof asks for."""
+    generator = np.random.default_rng(width)
+    matrix, variance = generator.integers(-(10**6), 10**6, (2, width)), Fraction(7, 3)
+    law = RoundedGaussianMap(matrix, variance)
+    asked = Fraction(normals.DOUBLE_ERROR) + (width + 9) * Fraction(reach) / 2**53
+    assert Fraction(law._error(reach)) >= asked
+    with ctx.workprec(200):
+        for row, size in zip(law.rows, law._sizes.tolist(), strict=True):
+            assert arb(size) >= arb(sum(map(abs, row))) * as_ball(variance).sqrt() * (1 + arb(2) ** -40)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("_UNIT", -module._UNIT), ("_SPARE", 1.0), ("DOUBLE_ERROR", -module.DOUBLE_ERROR)]
+)
+def test_a_part_of_the_margin_that_is_turned_round_is_noticed(name, value, monkeypatch):
+    monkeypatch.setattr(module, name, value)
+    with pytest.raises(AssertionError):
+        test_the_margin_covers_every_rounding(100, 5.0)
+
+
 def test_doubles_alone_would_be_wrong_about_sums_that_cancel():
     """Large terms that cancel: the sum in doubles is off by more than a step, the answer is not."""
     law = RoundedGaussianMap([[10**12, -(10**12), 1, 1]], 10**6)

@@ -87,7 +87,7 @@ class Normals:
         """Draw further bits of number i.
 
         Raises:
-            PrecisionExhausted: It has 2^20 bits, which no g needs in the life of the universe.
+            PrecisionExhausted: It has 2^20 bits already; the probability of that is far below 2^-1000000.
         """
         word, bits = self.prefix(i)
         if bits >= _MOST_BITS:
@@ -100,7 +100,7 @@ class Normals:
         return self.prefix(i)[1] + _SPARE
 
     def ball(self, i: int) -> Ball | None:
-        """A ball around number i that says all that its revealed bits say; None if they are all zero so far."""
+        """A ball around number i that says all that its revealed bits say; None if they say nothing yet."""
         if i not in self._balls:
             self._balls[i] = evaluate(partial(self._enclose, i), self.precision(i))
         return self._balls[i]
@@ -119,6 +119,8 @@ class Normals:
             return None
         p = of_fraction(Fraction(word, 1 << bits)).union(of_fraction(Fraction(word + 1, 1 << bits)))
         size = p.erfcinv() * of_fraction(2).sqrt()
+        if not size.is_finite():
+            return None
         return -size if int(self._words[i]) & 1 else size
 
 
