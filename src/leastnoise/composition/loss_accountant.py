@@ -40,11 +40,11 @@ def loss_bound(parts: Parts, delta: Fraction) -> Bound | None:
 def composed_law(atoms: Sequence[tuple[Atom, int]], delta: Fraction, upward: bool) -> LossDistribution | None:
     """The law of all atoms together, accurate far below δ; None where an atom has no law of that side."""
     queries = sum(count for _, count in atoms)
-    bits = 56 + math.ceil(1 / delta).bit_length() + queries.bit_length()
+    bits = 44 + math.ceil(1 / delta).bit_length() + queries.bit_length()
     tail = max(int(delta * (1 << bits) / (queries << 24)), 1)
     laws = []
     for atom, count in atoms:
-        law = (law_above if upward else law_below)(atom, bits, tail)
+        law = (law_above if upward else law_below)(atom, bits, tail, count)
         if law is None:
             return None
         laws.append(law.power(count, tail))

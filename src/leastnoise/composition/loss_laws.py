@@ -38,47 +38,56 @@ from leastnoise.model.events import (
 __all__ = ["law_above", "law_below"]
 
 _MOST_LOSSES = 64  # of one query, where its law has more or infinitely many
+_FEW, _FEWEST_LOSSES = 256, 12  # of one of many queries, whose losses are convolved again and again
 _MOST_GAUSSIAN_LOSSES = 4096
 _GAUSSIAN_PIECES = 2048  # of the losses of Gaussian privacy that are kept
 _MOST_GAUSSIAN_OUTCOMES = 100_000  # on either side; finer lattices are accounted for by ρ alone
 
 
-def law_above(atom: Atom, bits: int, tail: int) -> LossDistribution | None:
+def law_above(atom: Atom, bits: int, tail: int, count: int = 1) -> LossDistribution | None:
     """A law that tells at least as much as the atom, masses over 2^bits; None where there is none.
 
     Args:
         atom: The query.
         bits: The unit of the masses.
         tail: What may be cut off an infinite support, over 2^bits.
+        count: How many such queries will be composed; the laws of many are coarser, and no less valid.
 
     >>> law = law_above(Pure("ln(3)"), bits=10, tail=0)
     >>> law.top, law.masses
     (ln(3), (769, 257))
     """
-    return _law(atom, bits, tail, upward=True)
+    return _law(atom, bits, tail, _losses(count), upward=True)
 
 
-def law_below(atom: Atom, bits: int, tail: int) -> LossDistribution | None:
+def law_below(atom: Atom, bits: int, tail: int, count: int = 1) -> LossDistribution | None:
     """A law that some query of the atom's kind tells at least; None where there is none.
 
     >>> law_below(BoundedRange("ln(9)"), bits=10, tail=0).masses
     (767, 255)
     """
-    return _law(atom, bits, tail, upward=False)
+    return _law(atom, bits, tail, _losses(count), upward=False)
 
 
-def _law(atom: Atom, bits: int, tail: int, upward: bool) -> LossDistribution | None:
+def _losses(count: int) -> int:
+    """How many losses one of `count` equal queries has at most: so many that they stay quick to convolve."""
+    return _MOST_LOSSES if count < _FEW else _FEWEST_LOSSES
+
+
+def _law(atom: Atom, bits: int, tail: int, losses: int, upward: bool) -> LossDistribution | None:
     if isinstance(atom, GaussianNoise):
         return _gaussian(atom, bits, tail, upward)
     if isinstance(atom, GaussianPrivacy):
         return _continuous_gaussian(atom, bits, tail, upward)
     if not isinstance(atom, Pure | Worst) or atom.epsilon is None or (isinstance(atom, Worst) and not upward):
         return None
-    epsilon, pieces, masses = _finite(atom, atom.epsilon, upward)
+    epsilon, pieces, masses = _finite(atom, atom.epsilon, losses, upward)
     return LossDistribution(epsilon, epsilon * Fraction(2, pieces), _integers(masses, bits, upward), bits, upward)
 
 
-def _finite(atom: Pure | Worst, epsilon: Exact, upward: bool) -> tuple[Exact, int, Callable[[], list[Ball]]]:
+def _finite(
+    atom: Pure | Worst, epsilon: Exact, losses: int, upward: bool
+) -> tuple[Exact, int, Callable[[], list[Ball]]]:
     """The largest loss, into how many steps the losses from there down to its opposite are cut, and the masses."""
     if isinstance(atom, RandomizedResponse) and atom.options > 2:
         return epsilon, 2, lambda: _response(epsilon, atom.options)
@@ -86,11 +95,11 @@ def _finite(atom: Pure | Worst, epsilon: Exact, upward: bool) -> tuple[Exact, in
         return epsilon, atom.steps, lambda: _laplace(epsilon, atom.steps)
     if isinstance(atom, LaplaceNoise) and atom.steps > 1:
         if not upward:
-            return epsilon, _MOST_LOSSES, lambda: _cells(epsilon, _MOST_LOSSES // 2)
+            return epsilon, losses, lambda: _cells(epsilon, losses // 2)
         steps = atom.steps
-        return epsilon, _MOST_LOSSES, lambda: _polygon(epsilon, lambda place: _lattice_delta(epsilon, steps, place))
+        return epsilon, losses, lambda: _polygon(epsilon, losses, lambda place: _lattice_delta(epsilon, steps, place))
     if isinstance(atom, BoundedRange) and upward:
-        return epsilon, _MOST_LOSSES, lambda: _polygon(epsilon, lambda place: _range_delta(epsilon, place))
+        return epsilon, losses, lambda: _polygon(epsilon, losses, lambda place: _range_delta(epsilon, place))
     if isinstance(atom, BoundedRange):
         return epsilon / 2, 1, lambda: _response(epsilon / 2, 2)
     return epsilon, 1, lambda: _response(epsilon, 2)
@@ -117,12 +126,12 @@ def _cells(epsilon: Exact, cells: int) -> list[Ball]:
     return [*masses[:-1], edges[-1]]
 
 
-def _polygon(epsilon: Exact, delta: Callable[[Fraction], Ball]) -> list[Ball]:
-    """Masses of the polygon through δ at the losses ε(1 − 2·place), place = 0, 1/m, …, 1.
+def _polygon(epsilon: Exact, pieces: int, delta: Callable[[Fraction], Ball]) -> list[Ball]:
+    """Masses of the polygon through δ at the losses ε(1 − 2·place), place = 0, 1/pieces, …, 1.
 
     As a function of e^x, δ has slope 0 beyond e^ε and −1 before e^-ε; the mass under Q is the change of slope.
     """
-    places = [Fraction(i, _MOST_LOSSES) for i in range(_MOST_LOSSES + 1)]
+    places = [Fraction(i, pieces) for i in range(pieces + 1)]
     factors = [(ball_of(epsilon) * of_fraction(1 - 2 * place)).exp() for place in places]
     return _changes_of_slope(factors, [delta(place) for place in places])
 
