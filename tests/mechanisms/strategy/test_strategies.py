@@ -111,13 +111,14 @@ def test_the_error_is_that_of_exact_least_squares_and_near_the_bound(workload, g
 @pytest.mark.parametrize("workload", WORKLOADS, ids=str)
 def test_no_strategy_is_below_the_bound(workload):
     """Random strategies, and those near the best one, for random duals too."""
-    bound = plan_strategy(workload).lower_bound
-    size = workload.rank
+    best, size = plan_strategy(workload), workload.rank
+    bound = best.lower_bound
     cells = [(workload, IntegerMatrix([[int(i == j) for j in range(size)] for i in range(size)]))]
     dual = RNG.integers(-3, 4, (size, size))
     dual = IntegerMatrix((dual @ dual.T + np.eye(size, dtype=int)).tolist())
     multipliers = [int(u) for u in RNG.integers(0, 50, workload.cells)]
     random_bounds = [least_error(workload, dual), least_error(workload, dual, multipliers)]
+    assert max(*random_bounds, least_error(workload, cells[0][1])) <= best.error
     for _ in range(20):
         matrix = RNG.integers(-9, 10, (size, size)) + 12 * np.eye(size, dtype=int)
         if np.linalg.matrix_rank(matrix) < size:
@@ -148,6 +149,19 @@ def test_the_sensitivity_covers_every_unit(groups, rows):
         assert most <= plan.sensitivity
         if groups == 1:
             assert most == plan.sensitivity
+
+
+def test_the_sensitivity_of_any_matrix_covers_every_unit():
+    """Entries of X may have both signs, and a unit may be replaced: changes have both signs too."""
+    for _ in range(60):
+        workload = [PrefixSums(3), TotalWorkload(3), ExplicitWorkload([[1, -1, 2]])][RNG.integers(3)]
+        strategy = IntegerMatrix(RNG.integers(-5, 6, (4, workload.rank)).tolist())
+        full = strategy.array() if workload.basis is None else (strategy @ workload.basis).array()
+        gram = strategy.transposed() @ strategy
+        for groups, rows in product((1, 2, 3), (1, 2)):
+            changes = (d for d in product((-rows, 0, rows), repeat=3) if np.count_nonzero(d) <= groups)
+            most = max(sum(int(e) ** 2 for e in full @ np.array(change, dtype=object)) for change in changes)
+            assert most <= squared_sensitivity([(workload, gram)], groups, rows)
 
 
 def _written_strategy(part):
