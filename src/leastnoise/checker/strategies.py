@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from leastnoise.checker.findings import Finding, equality
-from leastnoise.model.strategies import squared_sensitivity, strategy_bound, strategy_error
+from leastnoise.model.strategies import sensitivity_of, strategy_bound, strategy_error
 from leastnoise.model.strategy_certificates import MarginalsCertificate, StrategyCertificate
 
 __all__ = ["marginals_findings", "strategy_findings"]
@@ -15,8 +15,7 @@ __all__ = ["marginals_findings", "strategy_findings"]
 def strategy_findings(certificate: StrategyCertificate) -> Iterator[Finding]:
     """The sensitivity, the error, the lower bound and the gap of a strategy for a linear workload."""
     parts, goal = certificate.parts, certificate.goal
-    grams = [(part.workload, part.gram) for part in parts]
-    sensitivity = squared_sensitivity(grams, certificate.groups, certificate.rows)
+    sensitivity = sensitivity_of(parts, certificate.norm, certificate.groups, certificate.rows)
     yield equality("the squared sensitivity", Fraction(certificate.sensitivity), Fraction(sensitivity))
     yield equality("the error", certificate.error, strategy_error(parts, goal, sensitivity))
     yield equality("the lower bound", certificate.lower_bound, strategy_bound(parts, goal, certificate.rows))

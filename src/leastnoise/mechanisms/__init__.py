@@ -48,10 +48,12 @@ from leastnoise.mechanisms.strategy import (
     IdentityWorkload,
     MarginalsMechanism,
     PrefixSums,
+    PureStrategyMechanism,
     Ranges,
     StrategyMechanism,
     TotalWorkload,
     plan_marginals,
+    plan_pure_strategy,
     plan_strategy,
 )
 from leastnoise.mechanisms.vector import (
@@ -109,6 +111,7 @@ __all__ = [
     "PrivacyCertificate",
     "PrivateMean",
     "Problem",
+    "PureStrategyMechanism",
     "Quantile",
     "RandomizedResponse",
     "Ranges",
@@ -131,5 +134,6 @@ __all__ = [
     "packing_bound",
     "plan_for",
     "plan_marginals",
+    "plan_pure_strategy",
     "plan_strategy",
 ]

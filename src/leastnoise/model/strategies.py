@@ -28,16 +28,19 @@ from math import prod
 from typing import Any
 
 from leastnoise.errors import BadCertificate, BadParameter
+from leastnoise.exact.enclosures import sqrt_above
 from leastnoise.exact.integer_matrices import IntegerMatrix
 from leastnoise.model.certificate_parts import as_places, as_rationals, as_whole_table
 from leastnoise.model.linear_workloads import LinearWorkload, Weights, workload_from_dict
 
 __all__ = [
     "GOALS",
+    "NORMS",
     "Precision",
     "StrategyPart",
     "answer_errors",
     "least_error",
+    "sensitivity_of",
     "squared_sensitivity",
     "strategy_bound",
     "strategy_error",
@@ -45,6 +48,9 @@ __all__ = [
 ]
 
 GOALS = ("total", "largest")
+NORMS = ("l2", "l1")  # of the change that one unit makes: for Gaussian noise, and for Laplace noise
+_MOST_COEFFICIENTS = 1 << 18
+
 Table = tuple[tuple[int, ...], ...]
 
 
@@ -193,6 +199,22 @@ def squared_sensitivity(parts: Sequence[tuple[LinearWorkload, IntegerMatrix]], g
     return rows**2 * min(groups * together, groups**2 * longest)
 
 
+def sensitivity_of(parts: Sequence[StrategyPart], norm: str, groups: int, rows: int) -> int:
+    """The square of the largest change of what is measured: in the ℓ2 norm, or in the ℓ1 norm.
+
+    ‖A·Δ‖₁ ≤ Σ|Δ_j|·‖A_j‖₁, and the columns of a Kronecker product have the products of the norms of theirs.
+    """
+    if norm == "l2":
+        return squared_sensitivity([(part.workload, part.gram) for part in parts], groups, rows)
+    best = [1]
+    for part in parts:
+        strategy, basis = IntegerMatrix(part.strategy), part.workload.basis
+        written = strategy if basis is None else strategy @ basis
+        lengths = [sum(map(abs, column)) for column in written.transposed().rows]
+        best = nlargest(groups, (one * other for one in best for other in nlargest(groups, lengths)))
+    return (rows * sum(best)) ** 2
+
+
 @dataclass(frozen=True)
 class StrategyPart:
     """A strategy for one workload, with what proves its error and its bound. Nothing of it is believed.
@@ -270,6 +292,23 @@ class StrategyPart:
     def answer_errors(self) -> list[Fraction]:
         """The squared error of each answer at σ = 1, rounded up."""
         return answer_errors(self.precision, self.workload)
+
+    @cached_property
+    def largest_coefficients(self) -> list[Fraction]:
+        """For each answer at least every |a_l|, where Σ a_l·y_l is its least squares estimate.
+
+        Where there are many answers it is only √e ≥ ‖a‖; else m·S·tᵀ, with at most slack·‖m‖·‖t‖ left open.
+        """
+        errors, rows = self.answer_errors, IntegerMatrix(self.strategy)
+        if self.workload.answers * len(self.strategy) > _MOST_COEFFICIENTS:
+            return [sqrt_above(error) for error in errors]
+        estimates = (rows @ self.precision.middle()).array()
+        coefficients = abs(self.workload.evaluate(estimates)).max(axis=0)
+        longest = max((rows @ rows.transposed()).diagonal())
+        lengths = self.workload.lengths()
+        slack = [self.precision.slack * sqrt_above(length * longest) for length in lengths]
+        below = self.precision.denominator**2
+        return [Fraction(most) / below + rest for most, rest in zip(coefficients, slack, strict=True)]
 
     def error(self, goal: str) -> Fraction:
         """The weighted error at σ = 1, rounded up: of all answers in sum, or the largest."""

@@ -18,7 +18,7 @@ from leastnoise.model.certificate_form import read_list, read_rational_text, rea
 from leastnoise.model.certificate_parts import as_places, as_rational, as_sequence
 from leastnoise.model.linear_workloads import workload_from_dict
 from leastnoise.model.marginals import MarginalStrategy
-from leastnoise.model.strategies import GOALS, StrategyPart
+from leastnoise.model.strategies import GOALS, NORMS, StrategyPart
 
 __all__ = ["MarginalsCertificate", "StrategyCertificate"]
 
@@ -40,11 +40,12 @@ class StrategyCertificate(Certificate):
     Attributes:
         parts: One for each factor of a Kronecker product; mostly a single one.
         goal: "total" for the weighted sum of the squared errors of all answers, "largest" for the largest.
+        norm: "l2" for Gaussian noise, "l1" for Laplace noise.
         groups: The most cells that one unit is in.
         rows: The most that it adds to one of them.
-        sensitivity: The square of the largest change of what is released, before noise.
+        sensitivity: The square of the largest change of what is released, before noise, in that norm.
         error: The squared error, for noise of variance `sensitivity`; divide by μ² for μ-Gaussian privacy.
-        lower_bound: What no strategy beats.
+        lower_bound: What no strategy beats; no column is longer in the ℓ2 norm than in the ℓ1 norm.
         gap: error − lower_bound.
     """
 
@@ -52,6 +53,7 @@ class StrategyCertificate(Certificate):
 
     parts: tuple[StrategyPart, ...]
     goal: str
+    norm: str
     groups: int
     rows: int
     sensitivity: int
@@ -66,6 +68,8 @@ class StrategyCertificate(Certificate):
             raise BadCertificate("the parts of a strategy certificate are StrategyParts", fix="plan a strategy")
         if self.goal not in GOALS:
             raise BadCertificate("the goal is unknown", given=self.goal, fix='use "total" or "largest"')
+        if self.norm not in NORMS:
+            raise BadCertificate("the norm is unknown", given=self.norm, fix='use "l2" or "l1"')
         as_places((self.sensitivity,), "sensitivity")
         _read_claims(self)
         object.__setattr__(self, "parts", tuple(replace(part) for part in parts))
@@ -75,6 +79,7 @@ class StrategyCertificate(Certificate):
         return {
             "parts": [part.fields() for part in self.parts],
             "goal": self.goal,
+            "norm": self.norm,
             "groups": self.groups,
             "rows": self.rows,
             "sensitivity": self.sensitivity,
@@ -89,6 +94,7 @@ class StrategyCertificate(Certificate):
         return cls(
             tuple(_part(entry) for entry in read_list(data["parts"], "parts")),
             read_text(data["goal"], "goal"),
+            read_text(data["norm"], "norm"),
             data["groups"],
             data["rows"],
             data["sensitivity"],

@@ -18,13 +18,15 @@ from leastnoise.mechanisms.strategy import (
     HierarchyWorkload,
     IdentityWorkload,
     PrefixSums,
+    PureStrategyMechanism,
     Ranges,
     StrategyMechanism,
     TotalWorkload,
+    plan_pure_strategy,
     plan_strategy,
 )
 from leastnoise.model.certificate import Certificate
-from leastnoise.model.strategies import StrategyPart, least_error, squared_sensitivity
+from leastnoise.model.strategies import StrategyPart, least_error, sensitivity_of, squared_sensitivity
 from leastnoise.model.strategy_certificates import StrategyCertificate
 
 RNG = np.random.default_rng(20)
@@ -204,6 +206,72 @@ def test_a_product_is_as_good_as_its_factors():
     assert abs(both.error / together.error - 1) < Fraction(1, 10**6)
 
 
+# ── pure ε ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(("groups", "rows"), [(1, 1), (1, 3), (2, 1), (3, 2)])
+def test_the_l1_sensitivity_is_that_of_the_worst_unit(groups, rows):
+    for parts in ([PrefixSums(4)], [WIDE], [TotalWorkload(2), PrefixSums(3)]):
+        plan = plan_pure_strategy(*parts, epsilon=1, groups=groups, rows=rows)
+        full = _written_strategy(plan.parts[0])
+        for part in plan.parts[1:]:
+            full = np.kron(full, _written_strategy(part))
+        most = 0
+        for chosen in combinations(range(full.shape[1]), groups):
+            for change in product((-rows, rows), repeat=groups):
+                moved = full[:, list(chosen)] @ np.array(change, dtype=object)
+                most = max(most, sum(abs(int(e)) for e in moved))
+        assert most**2 <= plan.sensitivity
+        assert full.min() < 0 or most**2 == plan.sensitivity
+
+
+def test_the_l1_sensitivity_of_any_matrix_covers_every_unit():
+    (part,) = plan_strategy(PrefixSums(3)).parts
+    for _ in range(60):
+        strategy = tuple(tuple(int(e) for e in row) for row in RNG.integers(-5, 6, (4, 3)))
+        one = dataclasses.replace(part, strategy=strategy)
+        for groups, rows in product((1, 2, 3), (1, 2)):
+            changes = (d for d in product((-rows, 0, rows), repeat=3) if np.count_nonzero(d) <= groups)
+            most = max(abs(np.array(strategy) @ np.array(change)).sum() for change in changes)
+            assert most**2 <= sensitivity_of([one], "l1", groups, rows)
+
+
+def test_many_cells_get_sums_of_them_and_a_few_do_not():
+    assert plan_pure_strategy(PrefixSums(2), epsilon=1).name == "noise on the cells"
+    assert plan_pure_strategy(IdentityWorkload(20), epsilon=1).sensitivity == 1
+    plan = plan_pure_strategy(PrefixSums(64), epsilon=1)
+    assert plan.error < Fraction(44, 100) * sum(range(65))  # noise on the cells has 1 + 2 + … + 64
+    assert plan.lower_bound < plan.error
+    assert ln.check(plan.certificate())
+
+
+@pytest.mark.parametrize("workloads", [(PrefixSums(20),), (WIDE,), (PrefixSums(4), Ranges(3))])
+def test_measured_errors_of_laplace_noise_are_the_stated_ones(workloads):
+    mechanism = PureStrategyMechanism(plan_pure_strategy(*workloads, epsilon=1, groups=2), 1)
+    truth = RNG.integers(0, 100, np.prod([w.cells for w in workloads]))
+    exact = mechanism.estimates(mechanism.measure(truth)).answers()
+    drawn = mechanism.draw(truth, size=1000, source=SeededSource(6))
+    off = np.array([(mechanism.estimates(row).answers() - exact).ravel() for row in drawn]).astype(float)
+    stated = np.array([float(error) for error in mechanism.squared_errors()])
+    assert (abs((off**2).mean(axis=0) / stated - 1) < 6 * (5 / 1000) ** 0.5).all()  # a fourth moment of six variances²
+    within = (abs(off) <= [float(half) for half in mechanism.half_widths()]).mean(axis=0)
+    assert (within > 0.95 - 6 * (0.95 * 0.05 / 1000) ** 0.5).all()
+    assert float(mechanism.error().expected) == pytest.approx(stated.sum())
+    assert mechanism.reason().lower_bound.upper < mechanism.error().expected.lower
+
+
+def test_the_largest_coefficients_are_at_least_those_of_exact_least_squares():
+    for workload in (PrefixSums(5), Ranges(4), TREE, WIDE):
+        for plan in (plan_strategy(workload), plan_pure_strategy(workload, epsilon=1)):
+            (part,) = plan.parts
+            strategy = RationalMatrix(part.strategy)
+            solved = (strategy.transposed() @ strategy).solve(strategy.transposed())
+            found = workload.evaluate(np.array(solved.transposed().rows, dtype=object))
+            exact = abs(found).max(axis=0)
+            stated = part.largest_coefficients
+            assert all(e <= s <= e * Fraction(1001, 1000) for e, s in zip(exact, stated, strict=True))
+
+
 # ── certificates ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -211,6 +279,7 @@ def certificates():
     yield plan_strategy(PrefixSums(4)).certificate()
     yield plan_strategy(WIDE, goal="largest", weights=[1, 2, 1], groups=2, rows=3).certificate()
     yield plan_strategy(Ranges(2), TREE).certificate()
+    yield plan_pure_strategy(PrefixSums(3), epsilon=1, groups=2, rows=2).certificate()
 
 
 @pytest.mark.parametrize("certificate", list(certificates()), ids=lambda c: f"{len(c.parts)} {c.goal}")
@@ -251,7 +320,7 @@ def _change(data, path):
     elif isinstance(value, int):
         data[path[-1]] = value + 1
     else:
-        data[path[-1]] = str(Fraction(value) + 1) if value[-1].isdigit() else value + "x"
+        data[path[-1]] = str(Fraction(value) + 1) if value[-1].isdigit() and value[0] != "l" else value + "x"
 
 
 def test_a_smaller_error_or_a_larger_bound_is_not_believed():
@@ -280,8 +349,9 @@ def test_parts_that_are_none_are_refused_when_a_certificate_is_made():
         for value in values:
             with pytest.raises((BadCertificate, BadParameter)):
                 dataclasses.replace(part, **{name: value})
-    good = StrategyCertificate((part,), "total", 1, 1, 1, Fraction(1), Fraction(1), Fraction(0))
-    for name, value in {"parts": (), "goal": "best", "groups": 0, "rows": -1, "sensitivity": 1.5, "error": 0.5}.items():
+    good = StrategyCertificate((part,), "total", "l2", 1, 1, 1, Fraction(1), Fraction(1), Fraction(0))
+    bad = {"parts": (), "norm": "l3", "goal": "best", "groups": 0, "rows": -1, "sensitivity": 1.5, "error": 0.5}
+    for name, value in bad.items():
         with pytest.raises(BadCertificate):
             dataclasses.replace(good, **{name: value})
 
@@ -292,7 +362,7 @@ def test_an_inverse_of_another_matrix_is_refused():
         part = StrategyPart(PrefixSums(2), None, ((1, 0), (0, 1)), inverse, 1)
         with pytest.raises(BadParameter):
             _ = part.precision
-        claimed = StrategyCertificate((part,), "total", 1, 1, 1, Fraction(0), Fraction(0), Fraction(0))
+        claimed = StrategyCertificate((part,), "total", "l2", 1, 1, 1, Fraction(0), Fraction(0), Fraction(0))
         assert not ln.check(claimed)
 
 

@@ -1,12 +1,20 @@
 """Strategies and marginals go through the suite that every mechanism passes."""
 
+import dataclasses
 from fractions import Fraction
 from itertools import product
 
 import pytest
 
 from leastnoise.composition.gaussian import delta_of
-from leastnoise.mechanisms.strategy import IdentityWorkload, MarginalsMechanism, PrefixSums, Strategy, StrategyMechanism
+from leastnoise.mechanisms.strategy import (
+    IdentityWorkload,
+    MarginalsMechanism,
+    PrefixSums,
+    PureStrategyMechanism,
+    Strategy,
+    StrategyMechanism,
+)
 from leastnoise.mechanisms.strategy.marginals import plan_marginals
 from leastnoise.model.graphs import from_edges
 from leastnoise.model.strategies import StrategyPart
@@ -50,6 +58,20 @@ def strategy(plan, graph, mu_squared):
     )
 
 
+def pure(plan, graph, epsilon):
+    return Case(
+        PureStrategyMechanism,
+        {"strategy": plan, "epsilon": epsilon},
+        answers=tuple(graph.nodes),
+        graph=graph,
+        outputs=list(product(range(-12, 15), repeat=2)),
+        complete=False,
+        samples=50_000,
+        bad_parameters={"epsilon": BAD_MU, "strategy": [dataclasses.replace(plan, norm="l2")]},
+        bad_answers=[[5678.5, 1], [12345] * 7, "12345", [[1234, 5678]], None, [True, False]],
+    )
+
+
 def marginals():
     plan = plan_marginals((2,), [(0,)])
     return Case(
@@ -75,6 +97,8 @@ def marginals():
 CASES = [
     strategy(HAND, ONE_CELL, Fraction(1, 2)),
     strategy(CELLS, BOTH_CELLS, Fraction(1)),
+    pure(dataclasses.replace(HAND, norm="l1"), ONE_CELL, "ln(9)"),
+    pure(dataclasses.replace(CELLS, norm="l1"), BOTH_CELLS, "ln(9)"),
     marginals(),
 ]
 

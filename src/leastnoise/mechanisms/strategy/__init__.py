@@ -2,7 +2,8 @@
 
 from leastnoise.mechanisms.strategy.marginals import MarginalsMechanism, plan_marginals
 from leastnoise.mechanisms.strategy.planning import Strategy, plan_strategy
-from leastnoise.mechanisms.strategy.strategy_mechanism import Estimates, StrategyMechanism
+from leastnoise.mechanisms.strategy.pure_planning import plan_pure_strategy
+from leastnoise.mechanisms.strategy.strategy_mechanism import Estimates, PureStrategyMechanism, StrategyMechanism
 from leastnoise.model.linear_workloads import (
     ExplicitWorkload,
     HierarchyWorkload,
@@ -19,10 +20,12 @@ __all__ = [
     "IdentityWorkload",
     "MarginalsMechanism",
     "PrefixSums",
+    "PureStrategyMechanism",
     "Ranges",
     "Strategy",
     "StrategyMechanism",
     "TotalWorkload",
     "plan_marginals",
+    "plan_pure_strategy",
     "plan_strategy",
 ]

@@ -27,13 +27,14 @@ from leastnoise.model.strategies import (
     GOALS,
     Precision,
     StrategyPart,
+    sensitivity_of,
     squared_sensitivity,
     strategy_bound,
     strategy_error,
 )
 from leastnoise.model.strategy_certificates import StrategyCertificate
 
-__all__ = ["Strategy", "plan_strategy"]
+__all__ = ["Strategy", "certified_part", "plan_strategy"]
 
 Floats = NDArray[np.float64]
 _BITS = 24  # of an entry of the strategy
@@ -54,6 +55,7 @@ class Strategy:
         groups: The most cells that one unit is in.
         rows: The most that it adds to one of them.
         name: Which candidate it is.
+        norm: "l2" for Gaussian noise, "l1" for Laplace noise.
     """
 
     parts: tuple[StrategyPart, ...]
@@ -61,12 +63,12 @@ class Strategy:
     groups: int
     rows: int
     name: str
+    norm: str = "l2"
 
     @cached_property
     def sensitivity(self) -> int:
         """The square of the largest change of what is measured."""
-        grams = [(part.workload, part.gram) for part in self.parts]
-        return squared_sensitivity(grams, self.groups, self.rows)
+        return sensitivity_of(self.parts, self.norm, self.groups, self.rows)
 
     @cached_property
     def error(self) -> Fraction:
@@ -93,6 +95,7 @@ class Strategy:
         return StrategyCertificate(
             self.parts,
             self.goal,
+            self.norm,
             self.groups,
             self.rows,
             self.sensitivity,
@@ -226,12 +229,18 @@ def _rough_sensitivity(workloads: Sequence[LinearWorkload], matrices: Sequence[F
 
 
 def _exact_part(workload: LinearWorkload, weights: Weights | None, guess: SearchResult, matrix: Floats) -> StrategyPart:
-    """The whole strategy nearest to a guess, with what proves its error and its bound."""
+    """The whole strategy nearest to a guess."""
     root = np.linalg.cholesky(matrix).T
     scale = 2.0**_BITS if workload.basis is None else 2.0 ** (_BITS - np.floor(np.log2(np.abs(root).max())))
-    strategy = _rounded(root * scale)
+    return certified_part(workload, weights, guess, _rounded(root * scale))
+
+
+def certified_part(
+    workload: LinearWorkload, weights: Weights | None, guess: SearchResult, strategy: tuple[tuple[int, ...], ...]
+) -> StrategyPart:
+    """A whole strategy with what proves its error and, from the search, what no strategy beats."""
     gram = IntegerMatrix(strategy).transposed() @ IntegerMatrix(strategy)
-    inverse, denominator = _inverse(gram, strategy)
+    inverse, denominator = _inverse(gram)
     shares: Weights = ()
     top = 1.0
     if guess.weights is not None:
@@ -270,10 +279,9 @@ def _triangle(rows: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(row[: i + 1]) for i, row in enumerate(rows))
 
 
-def _inverse(gram: IntegerMatrix, strategy: Sequence[Sequence[int]]) -> tuple[tuple[tuple[int, ...], ...], int]:
+def _inverse(gram: IntegerMatrix) -> tuple[tuple[tuple[int, ...], ...], int]:
     """G⁻¹ in whole numbers over a denominator, improved by Newton's steps until what it leaves open hardly counts."""
-    root = np.linalg.inv(np.array(strategy, dtype=float))
-    guess = root @ root.T
+    guess = np.linalg.inv(gram.array().astype(float))
     bits = _INVERSE_BITS - int(np.floor(log2(float(np.abs(guess).max()))))
     rows, denominator = _rounded_long(guess, bits), 1 << bits
     for _ in range(3):

@@ -2,18 +2,20 @@
 
 A is a whole matrix, so A·x is whole, and round(A·x + g) = A·x + round(g) for Gaussian g: what is released is a
 function of the continuous Gaussian mechanism. One unit changes A·x by at most √s in the ℓ2 norm
-(`squared_sensitivity`), so noise of variance s/μ² is exactly μ-Gaussian private, in any dimension. Estimates of the
+(`squared_sensitivity`), so noise of variance s/μ² is exactly μ-Gaussian private, in any dimension. Discrete Laplace
+noise for the largest change in the ℓ1 norm is ε-private. Estimates of the
 cells and all answers are computed from what was released, and agree with each other. Statement and proof:
 docs/theory/strategy.md.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import isqrt, prod
+from math import ceil, isqrt, prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,7 +26,8 @@ from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.balls import normal_quantile, of_fraction
 from leastnoise.exact.enclosures import Enclosure, enclose, sqrt_above
 from leastnoise.exact.integer_matrices import IntegerMatrix
-from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.exact.numbers import Exact
+from leastnoise.exact.parameters import NumberLike, read_rate, read_rational
 from leastnoise.exact.samplers.rounded_gaussian import (
     read_variance,
     rounded_gaussian,
@@ -32,15 +35,18 @@ from leastnoise.exact.samplers.rounded_gaussian import (
     rounded_gaussian_pmf,
 )
 from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.histogram.independent_noise import require_drawable
+from leastnoise.mechanisms.histogram.mapped_noise import reach_of
+from leastnoise.mechanisms.numeric import Geometric
 from leastnoise.mechanisms.strategy.planning import Strategy
 from leastnoise.mechanisms.truths import add_noise, read_whole_vector
-from leastnoise.model.events import GaussianPrivacy
+from leastnoise.model.events import GaussianPrivacy, Pure
 from leastnoise.model.linear_workloads import LinearWorkload, Ranges
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.strategies import StrategyPart
 from leastnoise.model.strategy_certificates import StrategyCertificate
 
-__all__ = ["Estimates", "StrategyMechanism", "normal_reach"]
+__all__ = ["Estimates", "PureStrategyMechanism", "StrategyMechanism", "StrategyRelease", "normal_reach"]
 
 _GRID_BITS, _STEP_BITS = 32, 48
 _MOST_STEPS = 100
@@ -86,41 +92,31 @@ class Estimates:
         return Fraction(sum(self.values[first : last + 1].tolist()), 1 << _GRID_BITS)
 
 
-@dataclass(frozen=True, init=False)
-class StrategyMechanism(Mechanism):
-    """A·x plus rounded Gaussian noise; the truth is the histogram x, whole numbers come out, one per row of A.
+class StrategyRelease(Mechanism):
+    """A·x plus independent whole noise; the truth is the histogram x, whole numbers come out, one per row of A."""
 
-    Args:
-        strategy: What to measure.
-        mu_squared: μ² of the Gaussian privacy of the release.
-
-    >>> from leastnoise.mechanisms.strategy.planning import plan_strategy
-    >>> from leastnoise.model.linear_workloads import PrefixSums
-    >>> running = StrategyMechanism(plan_strategy(PrefixSums(4)), mu_squared=1)
-    >>> running.event, running.estimates(running.release([5, 0, 2, 7])).answers().shape
-    (GaussianPrivacy(mu_squared=Fraction(1, 1)), (4,))
-    """
-
-    name: ClassVar[str] = "the best strategy with Gaussian noise"
     strategy: Strategy
-    mu_squared: Fraction
 
-    def __init__(self, strategy: Strategy, mu_squared: NumberLike) -> None:
-        object.__setattr__(self, "strategy", strategy)
-        object.__setattr__(self, "mu_squared", read_rational(mu_squared, "mu_squared", above=0))
-        read_variance(self.variance)
-        if any(part.precision.off > _FARTHEST for part in strategy.parts):
+    @abstractmethod
+    def noise(self, size: tuple[int, ...], source: Source | None) -> NDArray[Any]:
+        """Draws of the noise."""
+
+    @abstractmethod
+    def noise_pmf(self, noise: int, bits: int) -> Enclosure:
+        """P(noise)."""
+
+    @property
+    @abstractmethod
+    def noise_variance(self) -> Fraction:
+        """The variance of the noise, at most."""
+
+    @abstractmethod
+    def reaches(self) -> list[Fraction]:
+        """For each answer an error of least squares that it does not exceed with 95 % probability."""
+
+    def _require_inverse(self) -> None:
+        if any(part.precision.off > _FARTHEST for part in self.strategy.parts):
             raise BadParameter("the inverse of the strategy is too rough for least squares", fix="plan it again")
-
-    @property
-    def variance(self) -> Fraction:
-        """σ² of the noise on each measurement, before rounding."""
-        return self.strategy.sensitivity / self.mu_squared
-
-    @property
-    def event(self) -> GaussianPrivacy:
-        """μ-Gaussian privacy."""
-        return GaussianPrivacy(self.mu_squared)
 
     @property
     def workloads(self) -> tuple[LinearWorkload, ...]:
@@ -139,13 +135,13 @@ class StrategyMechanism(Mechanism):
     def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """The measurements plus noise; with `size` that many of them along new first axes."""
         true, shape = self.measure(truth), shape_of(size)
-        return add_noise(true, np.asarray(rounded_gaussian(self.variance, (*shape, len(true)), source)))
+        return add_noise(true, self.noise((*shape, len(true)), source))
 
     def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """The product over the measurements."""
         true = self.measure(truth)
-        drawn, variance = read_whole_vector(output, len(true)), self.variance
-        masses = [rounded_gaussian_pmf(int(y) - int(x), variance, bits) for y, x in zip(drawn, true, strict=True)]
+        drawn = read_whole_vector(output, len(true))
+        masses = [self.noise_pmf(int(y) - int(x), bits) for y, x in zip(drawn, true, strict=True)]
         one = Fraction(1)
         return Enclosure(prod((p.lower for p in masses), start=one), prod((p.upper for p in masses), start=one))
 
@@ -159,11 +155,6 @@ class StrategyMechanism(Mechanism):
         values = (table + (1 << shift - 1)) >> shift
         return Estimates(self.workloads, values)
 
-    @cached_property
-    def noise_variance(self) -> Fraction:
-        """The variance of the rounded noise, at most: σ² + 1/12 and hardly more."""
-        return rounded_gaussian_moment(2, self.variance).upper
-
     def error(self) -> ErrorEstimate:
         """The expected squared error of the goal, and the 95 % error of the worst answer, at most."""
         expected = self.strategy.error * self.noise_variance / self.strategy.sensitivity
@@ -173,30 +164,83 @@ class StrategyMechanism(Mechanism):
         """The expected squared error of each answer, at most."""
         return [error * self.noise_variance for error in self._errors]
 
-    def half_widths(self) -> list[Fraction]:
-        """For each answer an error that it does not exceed with 95 % probability.
-
-        The answer is off by Σ a_l·round(g_l) with ‖a‖² = e. That is a normal number of variance e·σ² and a rounding
-        of at most Σ|a_l|/2 ≤ √(rows·e)/2. The grid of the estimates adds a little for each of them that the answer
-        needs.
-        """
-        rows = prod(len(part.strategy) for part in self.strategy.parts)
-        factor = normal_reach() * sqrt_above(self.variance) + Fraction(isqrt(rows) + 1, 2)
-        lengths = [Fraction(1)]
-        for part in self.strategy.parts:
-            lengths = [one * other * part.workload.rank for one in lengths for other in part.workload.lengths()]
-        pairs = list(zip(self._errors, lengths, strict=True))
-        grid = Fraction(2, 1 << _GRID_BITS)
-        found = {pair: sqrt_above(pair[0]) * factor + sqrt_above(pair[1]) * grid for pair in set(pairs)}
-        return [found[pair] for pair in pairs]
-
     @cached_property
     def _errors(self) -> list[Fraction]:
         """For each answer its squared error for noise of variance one, at most."""
-        found = [Fraction(1)]
-        for part in self.strategy.parts:
-            found = [one * other for one in found for other in part.answer_errors]
-        return found
+        return outer_product([part.answer_errors for part in self.strategy.parts])
+
+    def half_widths(self) -> list[Fraction]:
+        """For each answer an error that it does not exceed with 95 % probability.
+
+        The grid of the estimates adds a little for each of them that the answer needs.
+        """
+        lengths = [[length * w.rank for length in w.lengths()] for w in self.workloads]
+        grid = Fraction(2, 1 << _GRID_BITS)
+        return [reach + sqrt_above(n) * grid for reach, n in zip(self.reaches(), outer_product(lengths), strict=True)]
+
+    def certificate(self) -> StrategyCertificate:
+        """The strategy with its error and bound."""
+        return self.strategy.certificate()
+
+
+@dataclass(frozen=True, init=False)
+class StrategyMechanism(StrategyRelease):
+    """A·x plus rounded Gaussian noise; the truth is the histogram x, whole numbers come out, one per row of A.
+
+    Args:
+        strategy: What to measure.
+        mu_squared: μ² of the Gaussian privacy of the release.
+
+    >>> from leastnoise.mechanisms.strategy.planning import plan_strategy
+    >>> from leastnoise.model.linear_workloads import PrefixSums
+    >>> running = StrategyMechanism(plan_strategy(PrefixSums(4)), mu_squared=1)
+    >>> running.event, running.estimates(running.release([5, 0, 2, 7])).answers().shape
+    (GaussianPrivacy(mu_squared=Fraction(1, 1)), (4,))
+    """
+
+    name: ClassVar[str] = "the best strategy with Gaussian noise"
+    strategy: Strategy
+    mu_squared: Fraction
+
+    def __init__(self, strategy: Strategy, mu_squared: NumberLike) -> None:
+        object.__setattr__(self, "strategy", _of_norm(strategy, "l2"))
+        object.__setattr__(self, "mu_squared", read_rational(mu_squared, "mu_squared", above=0))
+        read_variance(self.variance)
+        self._require_inverse()
+
+    @property
+    def variance(self) -> Fraction:
+        """σ² of the noise on each measurement, before rounding."""
+        return self.strategy.sensitivity / self.mu_squared
+
+    @property
+    def event(self) -> GaussianPrivacy:
+        """μ-Gaussian privacy."""
+        return GaussianPrivacy(self.mu_squared)
+
+    def noise(self, size: tuple[int, ...], source: Source | None) -> NDArray[Any]:
+        """Draws of the rounded noise."""
+        return np.asarray(rounded_gaussian(self.variance, size, source))
+
+    def noise_pmf(self, noise: int, bits: int) -> Enclosure:
+        """P(noise)."""
+        return rounded_gaussian_pmf(noise, self.variance, bits)
+
+    @cached_property
+    def noise_variance(self) -> Fraction:
+        """The variance of the rounded noise, at most: σ² + 1/12 and hardly more."""
+        return rounded_gaussian_moment(2, self.variance).upper
+
+    def reaches(self) -> list[Fraction]:
+        """For each answer an error that it does not exceed with 95 % probability.
+
+        The answer is off by Σ a_l·round(g_l) with ‖a‖² = e. That is a normal number of variance e·σ² and a rounding
+        of at most Σ|a_l|/2 ≤ √(rows·e)/2.
+        """
+        rows = prod(len(part.strategy) for part in self.strategy.parts)
+        factor = normal_reach() * sqrt_above(self.variance) + Fraction(isqrt(rows) + 1, 2)
+        found = {error: sqrt_above(error) * factor for error in set(self._errors)}
+        return [found[error] for error in self._errors]
 
     def reason(self) -> Reason:
         """The bound for all strategies."""
@@ -207,9 +251,97 @@ class StrategyMechanism(Mechanism):
             Enclosure(bound, bound),
         )
 
-    def certificate(self) -> StrategyCertificate:
-        """The strategy with its error and bound."""
-        return self.strategy.certificate()
+
+@dataclass(frozen=True, init=False)
+class PureStrategyMechanism(StrategyRelease):
+    """A·x plus discrete Laplace noise; the truth is the histogram x, whole numbers come out, one per row of A.
+
+    Args:
+        strategy: What to measure, planned by `plan_pure_strategy`.
+        epsilon: The privacy of the release.
+
+    >>> from leastnoise.mechanisms.strategy.pure_planning import plan_pure_strategy
+    >>> from leastnoise.model.linear_workloads import PrefixSums
+    >>> running = PureStrategyMechanism(plan_pure_strategy(PrefixSums(4), epsilon=1), epsilon=1)
+    >>> running.event, running.estimates(running.release([5, 0, 2, 7])).answers().shape
+    (Pure(epsilon=Fraction(1, 1)), (4,))
+    """
+
+    name: ClassVar[str] = "a good strategy with Laplace noise"
+    strategy: Strategy
+    epsilon: Exact
+
+    def __init__(self, strategy: Strategy, epsilon: NumberLike) -> None:
+        object.__setattr__(self, "strategy", _of_norm(strategy, "l1"))
+        object.__setattr__(self, "epsilon", read_rate(epsilon, "epsilon"))
+        require_drawable(self.geometric.sensitivity, self.epsilon)
+        self._require_inverse()
+
+    @cached_property
+    def geometric(self) -> Geometric:
+        """The noise on each measurement."""
+        return Geometric(self.epsilon, isqrt(self.strategy.sensitivity))
+
+    @property
+    def event(self) -> Pure:
+        """ε."""
+        return Pure(self.epsilon)
+
+    def noise(self, size: tuple[int, ...], source: Source | None) -> NDArray[Any]:
+        """Draws of the noise."""
+        return np.asarray(self.geometric.noise(size, source))
+
+    def noise_pmf(self, noise: int, bits: int) -> Enclosure:
+        """P(noise)."""
+        return self.geometric.noise_pmf(noise, bits)
+
+    @cached_property
+    def noise_variance(self) -> Fraction:
+        """2α/(1 − α)², rounded up."""
+        return self.geometric.moment(2).upper
+
+    def reaches(self) -> list[Fraction]:
+        """For each answer an error that it does not exceed with 95 % probability, by Chernoff's bound.
+
+        The answer is off by Σ a_l·Z_l with ‖a‖² = e and |a_l| ≤ b: `reach_of` for (e/b², 1), times b.
+        """
+        largest = outer_product([part.largest_coefficients for part in self.strategy.parts])
+        found = []
+        for error, most in zip(self._errors, largest, strict=True):
+            if all(part.precision.off == 0 for part in self.strategy.parts):
+                count = error / most**2 if most else Fraction(0)
+            else:  # rounded up to ten bits, and never to one: then a single noise would be meant
+                count = Fraction(ceil(error / most**2 * 1024) + 1, 1024)
+            found.append(most * reach_of(self.geometric, count, Fraction(1)))
+        return found
+
+    def reason(self) -> Reason:
+        """The bound for strategies, with the least variance that Laplace noise on whole numbers has."""
+        least = Geometric(self.epsilon).moment(2).lower * self.strategy.lower_bound
+        return Reason(
+            f"{self.strategy.name}; no whole strategy with this noise and unbiased answers is below the bound",
+            "McKenna, Miklau, Hay and Machanavajjhala, PVLDB 11, 2018; bound and proof in docs/theory/strategy.md",
+            Enclosure(least, least),
+        )
+
+
+def _of_norm(strategy: Strategy, norm: str) -> Strategy:
+    if strategy.norm != norm:
+        noise = "Gaussian" if norm == "l2" else "Laplace"
+        raise BadParameter(
+            f"this strategy was not planned for {noise} noise",
+            given=strategy.norm,
+            fix="use plan_strategy for Gaussian and plan_pure_strategy for Laplace noise",
+        )
+    return strategy
+
+
+def outer_product(lists: Sequence[Sequence[Fraction]]) -> list[Fraction]:
+    """All products of one number of each list, the last list running fastest."""
+    found = [Fraction(1)]
+    for numbers in lists:
+        found = [one * other for one in found for other in numbers]
+    return found
 
 
 def _times(table: NDArray[Any], matrix: Sequence[Sequence[int]]) -> NDArray[Any]:
