@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from leastnoise.errors import LedgerDamaged
 from leastnoise.ledger.record import Entry
 
-__all__ = ["START", "Chain", "Head", "Row", "damaged", "link", "read_entry"]
+__all__ = ["START", "Chain", "Head", "Row", "Stored", "check_link", "damaged", "link", "read_entry"]
 
 
 class Head(NamedTuple):
@@ -22,6 +22,9 @@ class Head(NamedTuple):
 
     length: int
     hash: str
+
+
+Stored: TypeAlias = tuple[int, str, str]  # as a database gives a row: there may be millions
 
 
 class Row(NamedTuple):
@@ -34,33 +37,43 @@ class Row(NamedTuple):
 
 _DECODER = json.JSONDecoder()
 _SIZE = 32
+_AT_ONCE = 1000
 START = Head(0, "0" * 64)
 
 
 class Chain:
     """The hashes of all entries so far, by which an entry that is read again is proven: 32 bytes each."""
 
-    __slots__ = ("_hashes", "hash", "length")
+    __slots__ = ("_hashes", "_latest", "hash", "length")
 
     def __init__(self) -> None:
         (self.length, self.hash), self._hashes = START, bytearray(_SIZE)
+        self._latest: list[str] = []  # hashes that are not in `_hashes` yet
 
     @property
     def head(self) -> Head:
         """How many entries there are, and the hash of the last."""
         return Head(self.length, self.hash)
 
-    def add(self, row: Row) -> None:
-        """Go on to an entry that follows the head."""
-        self.length, _, self.hash = row
-        self._hashes += bytes.fromhex(self.hash)
+    def add(self, following: str) -> None:
+        """Go on to an entry that follows the head and has this hash."""
+        self.length += 1
+        self.hash = following
+        self._latest.append(following)
+        if len(self._latest) >= _AT_ONCE:
+            self._settle()
+
+    def _settle(self) -> None:
+        self._hashes += bytes.fromhex("".join(self._latest))
+        self._latest.clear()
 
     def hash_at(self, seq: int) -> str | None:
         """The hash of an entry; None where there is none of this number."""
+        self._settle()
         found = self._hashes[_SIZE * seq : _SIZE * (seq + 1)] if seq >= 0 else b""
         return found.hex() if found else None
 
-    def prove(self, rows: Iterable[Row], first: int, last: int) -> list[Entry]:
+    def prove(self, rows: Iterable[Stored], first: int, last: int) -> list[Entry]:
         """The entries `first` to `last`, read again.
 
         Raises:
@@ -68,8 +81,9 @@ class Chain:
         """
         found, length, before = [], first - 1, self.hash_at(first - 1) or ""
         for row in rows:
-            found.append(read_entry(row, length, before))
-            length, before = row.seq, row.hash
+            check_link(row, length, before)
+            found.append(read_entry(row))
+            length, _, before = row
         if (length, before) != (last, self.hash_at(last)):
             raise damaged(last, "it was there before and is no longer, or was edited meanwhile")
         return found
@@ -84,17 +98,26 @@ def link(previous: str, body: str) -> str:
     return hashlib.sha256((previous + body).encode()).hexdigest()
 
 
-def read_entry(row: Row, length: int, previous: str) -> Entry:
-    """The entry that follows so many, of which the last has this hash.
+def check_link(row: Stored, length: int, previous: str) -> None:
+    """Go on only where the row follows so many, of which the last has this hash.
 
     Raises:
-        LedgerDamaged: It is missing, was edited, or is no entry.
+        LedgerDamaged: It is missing or was edited.
     """
     seq, body, stored = row
     if seq != length + 1:
         raise damaged(length + 1, "it is missing")
     if type(body) is not str or hashlib.sha256((previous + body).encode()).hexdigest() != stored:
         raise damaged(seq, "its text and its hash do not belong together, or the entry before it was replaced")
+
+
+def read_entry(row: Stored) -> Entry:
+    """What a row says.
+
+    Raises:
+        LedgerDamaged: It is no entry, or has another number.
+    """
+    seq, body, _ = row
     try:
         entry, end = _DECODER.raw_decode(body)
     except (ValueError, RecursionError):

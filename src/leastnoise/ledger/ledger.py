@@ -339,7 +339,7 @@ class Ledger:
                 state.chain.prove(rows, first, last)
             if not rows:
                 return
-            yield from rows
+            yield from map(Row._make, rows)
             first = last + 1
 
     def close(self) -> None:

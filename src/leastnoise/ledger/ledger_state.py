@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from leastnoise.composition.account import Account, Limits
 from leastnoise.composition.cost import Cost, cost_of
@@ -22,8 +23,9 @@ from leastnoise.errors import (
 )
 from leastnoise.exact.parameters import read_exact
 from leastnoise.ledger.budgets import Budget, PrivacyUnit, Scope, read_grant, read_unit_purpose
-from leastnoise.ledger.chain import Chain, Head, Row, damaged, link, read_entry
+from leastnoise.ledger.chain import Chain, Head, Row, Stored, check_link, damaged, link, read_entry
 from leastnoise.ledger.record import (
+    SPENDING,
     UNIT_PURPOSE,
     Entry,
     canonical,
@@ -45,27 +47,40 @@ __all__ = ["LAST_TIME", "VERSION", "LedgerState", "Verification", "verify_entrie
 VERSION = 2
 LAST_TIME = 1 << 37  # the year 6325, so that every time and the renewal after it are dates
 _FIRST_VERSION = {"grant", "reserve", "commit", "cancel", "debit", "answer", "version"}  # what format 1 may hold
+_FINGERPRINT = ',"fingerprint":"'
 _FAILED_ONCE = {"failed": True}  # what format 1 recorded as the answer of a request that failed
 
 
-@dataclass(frozen=True)
-class _Held:
-    """A reservation: its entry, and the accounts it was charged to."""
+class _Spending(NamedTuple):
+    """What is charged, to which accounts, and how the keys of such requests begin."""
 
-    entry: Entry
-    charged: tuple[tuple[Budget, Account], ...]
+    dataset: str
+    analyst: str
+    purpose: str
+    cost: Cost
+    budgets: list[Budget]
+    accounts: list[Account]
+    key: str
 
 
 class LedgerState:
-    """Budgets, units, the state of every request, suspensions, and the end of the chain, after the entries so far."""
+    """Budgets, units, the state of every request, suspensions, and the end of the chain, after the entries so far.
 
-    def __init__(self) -> None:
+    Args:
+        verified: For a full verification, where entries can be read again. Then it is also checked what opening takes
+            for granted: that every price is that of its event, and that an id stays one question.
+    """
+
+    def __init__(self, verified: Transaction | None = None) -> None:
+        self._verified = verified
+        self._fair: set[str] = set()  # events with prices that were checked
         self.chain, self.time, self.ledger, self.version = Chain(), 0, "", 0
         self.budgets: dict[Scope, Budget] = {}
         self.units: dict[str, PrivacyUnit] = {}
         self.requests, self.suspensions = RequestStates(), Suspensions()
-        self._held: dict[str, _Held] = {}
+        self._held: dict[str, _Spending] = {}  # the reservations
         self._matching: dict[tuple[str, str, str], list[Budget]] = {}
+        self._spendings: dict[tuple[str, str], _Spending] = {}  # by the beginning of the entry's text and the purpose
         self._rules = {
             "open": self._open,
             "version": self._raise_version,
@@ -86,25 +101,26 @@ class LedgerState:
         """How many entries there are, and the hash of the last."""
         return self.chain.head
 
-    def follow(self, rows: Iterable[Row]) -> None:
+    def follow(self, rows: Iterable[Stored]) -> None:
         """Take over stored entries.
 
         Raises:
             LedgerDamaged: An entry does not follow from the ones before it; its number is in the text.
             LedgerUnavailable: They are in a later format.
         """
+        chain = self.chain
         for row in rows:
-            entry = read_entry(row, self.chain.length, self.chain.hash)
+            check_link(row, chain.length, chain.hash)
             try:
-                self._check(row.seq, entry)
-                self.apply(entry)
+                if not self._spend_again(row[0], row[1]):
+                    self._take(row)
             except (LedgerDamaged, LedgerUnavailable):
                 raise
             except LeastNoiseError as error:
-                raise damaged(row.seq, f"it could not have been accepted ({error.problem})") from None
+                raise damaged(row[0], f"it could not have been accepted ({error.problem})") from None
             except (KeyError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError):
-                raise damaged(row.seq, "a field is missing or not what it should be") from None
-            self.chain.add(row)
+                raise damaged(row[0], "a field is missing or not what it should be") from None
+            chain.add(row[2])
 
     def append(self, kind: str, time: int, fields: Entry) -> Row:
         """Accept a new entry and give its row to store.
@@ -120,8 +136,48 @@ class LedgerState:
         body = canonical(entry, "entry")
         self.apply(entry)
         row = Row(seq, body, link(self.chain.hash, body))
-        self.chain.add(row)
+        self.chain.add(row.hash)
         return row
+
+    def _spend_again(self, seq: int, body: str) -> bool:
+        """Apply an entry that begins like an earlier one, of a request that is new; False where it needs a closer look.
+
+        It does what `_take` would do, without reading again what was read before.
+        """
+        start = body.find(_FINGERPRINT)
+        found = None if start < 0 else SPENDING(body, start)
+        if found is None:
+            return False
+        kind, purpose, request, number, moment = found.groups()
+        spending, time = self._spendings.get((body[:start], purpose)), int(moment)
+        if spending is None or int(number) != seq or not self.time <= time < LAST_TIME:
+            return False
+        cost, accounts = spending.cost, spending.accounts
+        for account in accounts:
+            if not account.admits(cost):
+                return False
+        key = f'{spending.key}{request}"]'
+        if not self.requests.begin(key, kind, seq):
+            return False
+        for account in accounts:
+            account.add(cost)
+        if kind == "reserve":
+            self._held[key] = spending
+        self.time = time
+        return True
+
+    def _take(self, row: Stored) -> None:
+        """Apply a stored entry, and remember how one that spends begins."""
+        entry = read_entry(row)
+        if self._verified is not None and entry["kind"] in ("debit", "reserve", "fail"):
+            self._check_price(entry)
+            self._check_question(entry)
+        self.apply(entry)
+        start = row[1].find(_FINGERPRINT)
+        if self.version == VERSION and start >= 0 and SPENDING(row[1], start):
+            spending = self._spending(entry, entry["time"])
+            if all(budget.refresh is None for budget in spending.budgets):
+                self._spendings[row[1][:start], spending.purpose] = spending
 
     def apply(self, entry: Entry) -> None:
         """Change the state as the entry says, or refuse it and change nothing."""
@@ -174,13 +230,12 @@ class LedgerState:
             self._matching[key] = found
         return found
 
-    def admit(self, cost: Cost, budgets: list[Budget], time: int) -> list[Account]:
-        """The accounts that a cost is charged to, in all of which it fits.
+    def admit(self, cost: Cost, budgets: list[Budget], accounts: list[Account]) -> None:
+        """Go on only where a cost fits into all accounts.
 
         Raises:
             BudgetExceeded: In one of them it does not.
         """
-        accounts = [budget.account_at(time) for budget in budgets]
         for tried in accounts:
             if not tried.admits(cost):
                 pairs = [pair for pair in zip(budgets, accounts, strict=True) if not pair[1].admits(cost)]
@@ -188,10 +243,24 @@ class LedgerState:
                 raise BudgetExceeded(
                     f"the budget of {budget.scope} does not cover this query", given=str(cost), fix=account.advice(cost)
                 )
-        return accounts
 
-    def _check(self, seq: int, entry: Entry) -> None:
-        """What only a full verification asks of an entry."""
+    def _check_price(self, entry: Entry) -> None:
+        pair = canonical([entry["event"], entry["cost"]])  # most repeat
+        if pair not in self._fair:
+            try:
+                price = cost_of(event_from_dict(entry["event"]))
+            except (LeastNoiseError, RecursionError):
+                raise damaged(entry["seq"], "its event has no price") from None
+            if write_cost(price) != entry["cost"]:
+                raise damaged(entry["seq"], "its price is not that of its event")
+            self._fair.add(pair)
+
+    def _check_question(self, entry: Entry) -> None:
+        known = self.requests.get(request_key(entry["analyst"], entry["request"]))
+        if known is not None and self._verified is not None:
+            (first,) = self.chain.prove(self._verified.entries(known.first, known.first), known.first, known.first)
+            if first["fingerprint"] != entry["fingerprint"]:
+                raise damaged(entry["seq"], "it belongs to another question than the first entry under its id")
 
     # ------------------------------------------------------------------ entries of no request
 
@@ -204,7 +273,7 @@ class LedgerState:
         if entry["version"] <= self.version:
             raise RequestConflict("the version of the ledger goes back", fix="restore the ledger")
         self.version = entry["version"]
-        self._matching.clear()
+        self._forget_matches()
 
     def _grant(self, entry: Entry, time: int) -> None:
         granted = read_grant(entry, time)
@@ -223,7 +292,11 @@ class LedgerState:
             known.enter(time, known.account_at(time))
             known.start, known.refresh, known.period = time, granted.refresh, 0
             known.account.limits = granted.account.limits
+        self._forget_matches()
+
+    def _forget_matches(self) -> None:
         self._matching.clear()
+        self._spendings.clear()
 
     def _fix_unit(self, entry: Entry, _: int) -> None:
         dataset, unit = read_name(entry["dataset"], "dataset"), PrivacyUnit(entry["unit"])
@@ -253,22 +326,29 @@ class LedgerState:
     def _spend(self, entry: Entry, time: int, key: str) -> None:
         if self.version == 1 and self.requests.get(key) is not None:
             raise RequestConflict("format 1 keeps a cancelled id cancelled", fix="restore the ledger")
-        cost, dataset, analyst = read_cost(entry["cost"]), entry["dataset"], entry["analyst"]
-        self.suspensions.require_none(dataset, analyst)
-        budgets = self.matching(dataset, analyst, entry["purpose"])
-        accounts = self.admit(cost, budgets, time)
-        for budget, account in zip(budgets, accounts, strict=True):
-            account.add(cost)
+        spending = self._spending(entry, time)
+        self.admit(spending.cost, spending.budgets, spending.accounts)
+        for budget, account in zip(spending.budgets, spending.accounts, strict=True):
+            account.add(spending.cost)
             if account is not budget.account:
                 budget.enter(time, account)
         if entry["kind"] == "reserve":
-            self._held[key] = _Held(entry, tuple(zip(budgets, accounts, strict=True)))
+            self._held[key] = spending
+
+    def _spending(self, entry: Entry, time: int) -> _Spending:
+        dataset, analyst, purpose = entry["dataset"], entry["analyst"], entry["purpose"]
+        self.suspensions.require_none(dataset, analyst)
+        budgets = self.matching(dataset, analyst, purpose)
+        accounts = [budget.account_at(time) for budget in budgets]
+        key = request_key(analyst, "")[:-2]
+        return _Spending(dataset, analyst, purpose, read_cost(entry["cost"]), budgets, accounts, key)
 
     def _commit(self, entry: Entry, time: int, key: str) -> None:
         held = self._held[key]
-        budgets = self.matching(held.entry["dataset"], held.entry["analyst"], held.entry["purpose"])
-        now = [(id(budget), id(budget.account_at(time))) for budget in budgets]
-        if now != [(id(budget), id(account)) for budget, account in held.charged]:
+        budgets = self.matching(held.dataset, held.analyst, held.purpose)
+        if budgets != held.budgets or any(
+            budget.account_at(time) is not account for budget, account in zip(budgets, held.accounts, strict=True)
+        ):
             raise RequestConflict(
                 "the reservation was charged to other budgets, or to an earlier period, than would be charged now",
                 given=entry["request"],
@@ -280,13 +360,14 @@ class LedgerState:
         held = self._held.get(key)
         if entry.get("interrupted"):
             dataset = read_name(entry["dataset"], "dataset")
-            if held is not None and held.entry["dataset"] != dataset:
+            if held is not None and held.dataset != dataset:
                 raise RequestConflict("it names another dataset than its reservation", fix="restore the ledger")
             self.suspensions.count(dataset, entry["analyst"], time, interruptions=1)
+            self._spendings.clear()
         if held is not None:
             del self._held[key]
-            for _, account in held.charged:  # one of a period that is over no longer counts anywhere
-                account.take_back(read_cost(held.entry["cost"]))
+            for account in held.accounts:  # one of a period that is over no longer counts anywhere
+                account.take_back(held.cost)
 
     def _fail(self, entry: Entry, time: int, key: str) -> None:
         reached, cost = self.requests.get(key), read_cost(entry["cost"])
@@ -296,13 +377,14 @@ class LedgerState:
         for budget in budgets:
             account = budget.account_at(time)
             if held is not None:  # charged to the budgets that it was reserved in, and to no other
-                paid = cost if any(account is each for _, each in held.charged) else None
+                paid = cost if any(account is each for each in held.accounts) else None
             else:
                 paid = {"committed": cost, "answered": cost, "failed": due}.get(reached.state if reached else "")
             charge_at_most(account, due if paid is None else rest_of(due, paid))
             if account is not budget.account:
                 budget.enter(time, account)
         self.suspensions.count(entry["dataset"], entry["analyst"], time, failures=1)
+        self._spendings.clear()
 
 
 def _require_known(version: object) -> None:
@@ -326,47 +408,13 @@ class Verification:
     requests: int
 
 
-class StrictState(LedgerState):
-    """Also re-checks what opening takes for granted: every price, and that an id stays one question."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._fingerprints: dict[str, str] = {}
-        self._fair: set[object] = set()
-
-    def _check(self, seq: int, entry: Entry) -> None:
-        if entry["kind"] in ("debit", "reserve", "fail"):
-            key = request_key(entry["analyst"], entry["request"])
-            if self._fingerprints.setdefault(key, entry["fingerprint"]) != entry["fingerprint"]:
-                raise damaged(seq, "it belongs to another question than the first entry under its id")
-            self._check_price(seq, entry)
-
-    def _check_price(self, seq: int, entry: Entry) -> None:
-        event, cost = entry["event"], entry["cost"]
-        try:
-            pair: object = (*event.items(), *cost)  # most events repeat
-            known = pair in self._fair
-        except TypeError:  # nested
-            pair = repr((event, cost))
-            known = pair in self._fair
-        if known:
-            return
-        try:
-            price = cost_of(event_from_dict(event))
-        except (LeastNoiseError, RecursionError):
-            raise damaged(seq, "its event has no price") from None
-        if write_cost(price) != cost:
-            raise damaged(seq, "its price is not that of its event")
-        self._fair.add(pair)
-
-
 def verify_entries(transaction: Transaction, witnesses: Sequence[Witness]) -> Verification:
     """Check the chain, the price of every entry, the state of every request, every sum, and the witnesses.
 
     Raises:
         LedgerDamaged: Something does not hold; the place is in the text.
     """
-    state = StrictState()
+    state = LedgerState(transaction)
     state.follow(transaction.entries(1))
     if not state.ledger:
         raise damaged(1, "it is missing")

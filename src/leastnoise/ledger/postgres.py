@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import LeastNoiseError, LedgerDamaged, LedgerMissing, LedgerUnavailable, MissingPackage
-from leastnoise.ledger.chain import Row
+from leastnoise.ledger.chain import Row, Stored
 from leastnoise.ledger.record import read_name
 from leastnoise.ledger.store import NOTICE_SECONDS, WAIT_SECONDS, held_by_another, say_waiting
 
@@ -203,7 +203,7 @@ class PostgresTransaction:
     def check(self) -> None:
         """See `Transaction.check`: a broken page shows when the entries are read."""
 
-    def entries(self, first: int, last: int | None = None) -> Iterator[Row]:
+    def entries(self, first: int, last: int | None = None) -> Iterator[Stored]:
         """See `Transaction.entries`; fetched in blocks, each a statement of its own."""
         while True:
             rows = self._connection.execute(
@@ -211,7 +211,7 @@ class PostgresTransaction:
                 " ORDER BY seq LIMIT 10000",
                 (self._ledger, first, _LAST if last is None else last),
             ).fetchall()
-            yield from map(Row._make, rows)
+            yield from rows
             if len(rows) < 10000:
                 return
             first = rows[-1][0] + 1

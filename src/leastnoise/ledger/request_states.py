@@ -58,6 +58,14 @@ class RequestStates:
         """How many requests there are."""
         return len(self._known)
 
+    def begin(self, key: str, kind: str, seq: int) -> bool:
+        """Take a request that was never seen to where its first entry takes it; False where that can't be."""
+        state = TRANSITIONS.get((None, kind))
+        if state is None or key in self._known or not self.whole:
+            return False
+        self._known[key] = state, seq, seq
+        return True
+
     def get(self, key: str) -> RequestState | None:
         """Where a request stands; None where it was never seen."""
         found = self._known.get(key)

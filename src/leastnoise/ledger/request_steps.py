@@ -194,6 +194,6 @@ def _grant_opening(context: WriteContext, request: Request, opening: Opening) ->
     """Grant the first budget of a dataset, if with it the request is admitted; nothing is written where it is not."""
     state, scope = context.state, Scope(request.dataset)
     budgets = state.matching(request.dataset, request.analyst, request.purpose, opening.budget)
-    state.admit(request.cost, budgets, context.time)
+    state.admit(request.cost, budgets, [budget.account_at(context.time) for budget in budgets])
     if opening.budget is not None and scope not in state.budgets:
         context.append("grant", write_grant(opening.budget, scope))

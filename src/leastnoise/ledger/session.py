@@ -203,7 +203,7 @@ class LedgerSession:
         rows = iter(transaction.entries(max(self._seen.length, 1)))
         if self._seen.length:
             last = next(rows, None)
-            if last is None or Head(last.seq, last.hash) != self._seen:
+            if last is None or Head(last[0], last[2]) != self._seen:
                 raise damaged(self._seen.length, "it was there before and is no longer: an old copy was put back")
         state.follow(rows if state.head == self._seen else transaction.entries(1))
         if not state.ledger:

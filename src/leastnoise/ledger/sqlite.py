@@ -15,7 +15,7 @@ from pathlib import Path
 from shlex import quote
 
 from leastnoise.errors import LeastNoiseError, LedgerDamaged, LedgerMissing, LedgerUnavailable
-from leastnoise.ledger.chain import Row
+from leastnoise.ledger.chain import Row, Stored
 from leastnoise.ledger.store import (
     NOTICE_SECONDS,
     WAIT_SECONDS,
@@ -246,13 +246,12 @@ class SqliteTransaction:
         if report != ["ok"]:
             raise _broken(self._name, "its integrity check fails")
 
-    def entries(self, first: int, last: int | None = None) -> Iterator[Row]:
+    def entries(self, first: int, last: int | None = None) -> Iterator[Stored]:
         """See `Transaction.entries`."""
-        rows = self._connection.execute(
+        return self._connection.execute(
             "SELECT seq, body, hash FROM entries WHERE seq BETWEEN ? AND ? ORDER BY seq",
             (first, _LAST if last is None else last),
         )
-        return map(Row._make, rows)
 
     def append(self, row: Row) -> None:
         """See `Transaction.append`."""

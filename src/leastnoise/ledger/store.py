@@ -17,7 +17,7 @@ from typing import Protocol, runtime_checkable
 
 from leastnoise.errors import LedgerUnavailable
 from leastnoise.exact.sources import system_source
-from leastnoise.ledger.chain import Row
+from leastnoise.ledger.chain import Row, Stored
 
 __all__ = [
     "NOTICE_SECONDS",
@@ -53,7 +53,7 @@ def held_by_another(name: str, seconds: float, fix: str) -> LedgerUnavailable:
 class Transaction(Protocol):
     """Access to the entries within one transaction."""
 
-    def entries(self, first: int, last: int | None = None) -> Iterator[Row]:
+    def entries(self, first: int, last: int | None = None) -> Iterator[Stored]:
         """The entries from number `first` on, up to `last` or to the end, in order."""
         ...
 
