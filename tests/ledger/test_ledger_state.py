@@ -165,3 +165,23 @@ def test_a_quick_entry_is_refused_where_no_budget_covers_it(tmp_path):
     rows = chained([*bodies, more])
     assert "entry 7: it could not have been accepted" in outcome(LedgerState, rows)
     assert ledger_state.SPENDING(more, more.index(',"fingerprint"')) is not None
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_quick_entry_is_refused_while_its_analyst_is_suspended(tmp_path, times):
+    with Ledger.create(tmp_path / "a.ledger") as ledger:
+        ledger.grant(Privacy(1), dataset="census")
+        debit, bad = (ask(name, Pure("1/8"), "ada", "census", "any") for name in ("q0", "bad"))
+        ledger.debit(debit)
+        ledger.debit(bad)
+        for _ in range(times):
+            if times == 1:
+                ledger.fail(bad, floor="1/8")
+            else:
+                ledger.cancel(bad, interrupted=True)
+        bodies = [row.body for row in ledger.entries()]
+    seq = len(bodies) + 1
+    more = re.sub(r'"q0","seq":3,"time":\d+', f'"q1","seq":{seq},"time":{2**36}', bodies[2])
+    assert f"entry {seq}: it could not have been accepted (the dataset is suspended" in outcome(
+        LedgerState, chained([*bodies, more])
+    )
