@@ -10,13 +10,16 @@ import tempfile
 import threading
 import time
 from fractions import Fraction
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from benchmarks.measure import Row, race
 from leastnoise.accounting import LaplaceNoise, Ledger, Pure, Request, all_bounds, compose
 from leastnoise.exact import SeededSource
-from leastnoise.ledger.record import write_cost
+from leastnoise.ledger.budgets import Scope, write_grant
+from leastnoise.ledger.request_steps import entry_fields
+from leastnoise.ledger.session import WriteContext
 from leastnoise.model.privacy import Privacy
 
 __all__ = ["run"]
@@ -39,7 +42,7 @@ print(json.dumps({"epsilon": epsilon, "seconds": time.perf_counter() - started})
 
 def run() -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
-        rows = _debits(Path(folder)) + _opening(Path(folder))
+        rows = _debits(Path(folder)) + _opening(Path(folder)) + _datasets(Path(folder))
     return rows + _accounting()
 
 
@@ -50,7 +53,7 @@ def _question(name: str) -> Request:
 def _debits(folder: Path) -> list[Row]:
     count, threads = 500, 16
     ledger = Ledger.create(folder / "debits.ledger")
-    ledger.grant(Privacy(10**6), dataset="census")
+    ledger.grant(Privacy(10**6, insist=True), dataset="census")
     batches = iter([[_question(f"{batch} {number}") for number in range(count)] for batch in range(10)])
     bare = _Bare(folder / "bare.db", ledger)
 
@@ -112,36 +115,57 @@ class _Bare:
 
 
 def _opening(folder: Path) -> list[Row]:
-    path = folder / "large.ledger"
-    ledger = Ledger.create(path)
-    ledger.grant(Privacy(10**6), dataset="census")
-
-    def fill(context: Any) -> None:
-        for number in range(_ENTRIES):
-            request = _question(str(number))
-            context.append(
-                "debit",
-                {
-                    "analyst": request.analyst,
-                    "request": request.id,
-                    "dataset": request.dataset,
-                    "purpose": request.purpose,
-                    "event": request.event.to_dict(),
-                    "cost": write_cost(request.cost),
-                    "fingerprint": request.fingerprint,
-                },
-            )
-
-    ledger._session.write(fill)
-    seconds = {}
-    started = time.perf_counter()
-    with Ledger.open(path) as opened:
-        seconds["open: chain and sums re-checked"] = time.perf_counter() - started
+    """10^6 entries of two kinds of ledgers: debits alone, and whole releases."""
+    rows = []
+    for name, steps in (("debits", ("debit",)), ("releases", ("reserve", "commit", "answer"))):
+        path = folder / f"{name}.ledger"
+        with Ledger.create(path) as ledger:
+            ledger.grant(Privacy(10**6, insist=True), dataset="census")
+            ledger._session.write(partial(_fill, steps))
         started = time.perf_counter()
-        opened.verify()
-        seconds["verify: prices and stories too"] = time.perf_counter() - started
-    ledger.close()
-    return [_within(10, f"10^6 entries, {what}", took) for what, took in seconds.items()]
+        with Ledger.open(path) as opened:
+            middle = time.perf_counter()
+            opened.verify()
+        ended = time.perf_counter()
+        took = f"open {middle - started:.1f} s + verify {ended - middle:.1f} s"
+        rows.append(_within(10, f"10^6 entries of {name}: {took}", ended - started))
+        path.unlink()
+    return rows
+
+
+def _fill(steps: tuple[str, ...], context: WriteContext) -> None:
+    for number in range(_ENTRIES // len(steps)):
+        request = _question(str(number))
+        for step in steps:
+            more = {"answer": {"value": number}} if step == "answer" else {}
+            context.append(step, entry_fields(step, step, request) | more)
+
+
+def _datasets(folder: Path) -> list[Row]:
+    count, path = 10**4, folder / "datasets.ledger"
+    with Ledger.create(path) as ledger:
+
+        def fill(context: WriteContext) -> None:
+            for number in range(count):
+                context.append("grant", write_grant(Privacy(1, "1e-6"), Scope(f"dataset {number}")))
+                request = Request(str(number), Pure(Fraction(number % 97 + 1, 1000)), f"dataset {number}", "ada")
+                context.append("debit", entry_fields("debit", "debit", request))
+
+        ledger._session.write(fill)
+    times = [time.perf_counter()]
+    with Ledger.open(path) as opened:
+        times.append(time.perf_counter())
+        opened.balances()
+    times.append(time.perf_counter())
+    subprocess.run(
+        [Path(sys.executable).with_name("leastnoise"), "budget", "--ledger", path], check=True, capture_output=True
+    )
+    times.append(time.perf_counter())
+    names = ("open", "balances", "leastnoise budget")
+    return [
+        _within(1, f"10^4 datasets: {name}", after - before)
+        for name, (before, after) in zip(names, pairwise(times), strict=True)
+    ]
 
 
 def _within(limit: float, name: str, seconds: float) -> Row:

@@ -56,6 +56,19 @@ def test_the_table_shows_bars_of_what_is_spent_and_left():
     assert "none yet" in run("--dataset", "other").output
 
 
+def test_many_budgets_are_cut_short_and_the_most_used_stay(place):
+    with Ledger.create(place) as made:
+        for number in range(60):
+            made.grant(Privacy(1), dataset=f"data {number}")
+            made.debit(Request(f"q{number}", Pure(f"{number + 1}/100"), dataset=f"data {number}", analyst="ada"))
+    short, long = run().output, run("--all").output
+    assert "10 budgets of which less is used" in short
+    assert "dataset 'data 59'" in short
+    assert "dataset 'data 9'" not in short
+    assert "dataset 'data 9'" in long
+    assert "of which less" not in long
+
+
 def test_verify_goes_through_the_ledger_and_tells_the_head(ledger):
     output = run("--verify").output
     assert "verified: 15 entries, 6 requests; chain, prices and sums hold" in output

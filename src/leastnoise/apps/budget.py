@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import time
+from heapq import nlargest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +23,7 @@ __all__ = ["app"]
 app = typer.Typer(help="What is spent and what is left; `--verify` re-checks the whole ledger.", no_args_is_help=False)
 
 _BAR = 12
+_SHOWN = 50  # budgets in a table that a person reads
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 LedgerOption = Annotated[
@@ -41,6 +43,7 @@ def show(
     verify: Annotated[bool, typer.Option("--verify", help="Re-check every entry, price and sum.")] = False,
     witness: WitnessFile = None,
     dataset: Annotated[str | None, typer.Option(help="Show the budgets of this dataset only.")] = None,
+    every: Annotated[bool, typer.Option("--all", help=f"Show every budget, not only the {_SHOWN} most used.")] = False,
     plot: Annotated[
         Path | None, typer.Option(help="Draw what was left over time into a .png, .svg or .pdf file.")
     ] = None,
@@ -59,7 +62,13 @@ def show(
             from leastnoise.apps.plots import plot_burn_down
 
             plot_burn_down(opened, plot, until=int(time.time()))
-        console.print(_table([each for each in opened.balances() if dataset in (None, each.scope.dataset)]))
+        balances = opened.balances(dataset)
+        shown = (
+            balances if every or len(balances) <= _SHOWN else nlargest(_SHOWN, balances, lambda each: each.left.used)
+        )
+        console.print(_table(shown))
+        if len(shown) < len(balances):
+            console.print(f"{len(balances) - len(shown)} budgets of which less is used: see --dataset NAME, or --all")
         for line in _suspended([each for each in opened.suspensions() if dataset in (None, each.dataset)]):
             console.print(line, markup=False, highlight=False, soft_wrap=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -181,18 +181,18 @@ class Balance:
     renewed: int | None
 
 
-def balances_at(budgets: Mapping[Scope, Budget], now: int) -> list[Balance]:
-    """Every budget, in the order in which they were granted."""
+def balances_at(budgets: Iterable[Budget], now: int) -> list[Balance]:
+    """What is spent and left of each."""
     found = []
     lefts: dict[tuple[int, Cost], Left] = {}  # many budgets are alike, and nothing was spent of most
-    for scope, budget in budgets.items():
+    for budget in budgets:
         account, period = budget.account_at(now), max(budget.period, budget.period_at(now))
         renewed = None if budget.refresh is None else budget.start + period * budget.refresh
         limits, spent = account.limits, account.spent
         alike = (id(limits), spent)
         if alike not in lefts:
             lefts[alike] = account.left
-        found.append(Balance(scope, limits, spent, lefts[alike], budget.refresh, renewed))
+        found.append(Balance(budget.scope, limits, spent, lefts[alike], budget.refresh, renewed))
     return found
 
 

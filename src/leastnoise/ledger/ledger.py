@@ -274,10 +274,15 @@ class Ledger:
         with self._session.read() as (state, _):
             return state.suspensions.all()
 
-    def balances(self) -> list[Balance]:
-        """Every budget with what is spent and left, as of now."""
+    def balances(self, dataset: str | None = None) -> list[Balance]:
+        """Every budget with what is spent and left, as of now, in the order in which they were granted.
+
+        Args:
+            dataset: Only budgets that bind this dataset alone.
+        """
         with self._session.read() as (state, _):
-            return balances_at(state.budgets, self._session.now(state))
+            budgets = [each for each in state.budgets.values() if dataset is None or each.scope.dataset == dataset]
+            return balances_at(budgets, self._session.now(state))
 
     def left(self, dataset: str, analyst: str, purpose: str = "any", opening: Opening | None = None) -> Left:
         """What one more query may cost: the least that the budgets that bind it leave.

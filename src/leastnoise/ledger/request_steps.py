@@ -17,7 +17,7 @@ from leastnoise.ledger.record import Entry, Json, Request, write_cost
 from leastnoise.ledger.request_states import TRANSITIONS, RequestState
 from leastnoise.ledger.session import WriteContext
 
-__all__ = ["Receipt", "advance", "answer_entries", "require_agreement"]
+__all__ = ["Receipt", "advance", "answer_entries", "entry_fields", "require_agreement"]
 
 _PART = 1 << 20  # characters of an answer's text in one entry
 
@@ -120,7 +120,7 @@ def advance(
     if kind is None:
         return Receipt(str(state))
     for fields in more:
-        context.append(kind, _fields(kind, step, request) | fields)
+        context.append(kind, entry_fields(kind, step, request) | fields)
     reached = TRANSITIONS[state, "interrupt" if step == "interrupt" else kind]
     if known is not None and state == "answered":
         answer = _recorded(context, known)
@@ -146,7 +146,8 @@ def _recorded(context: WriteContext, known: RequestState) -> Json:
     return whole
 
 
-def _fields(kind: str, step: str, request: Request) -> Entry:
+def entry_fields(kind: str, step: str, request: Request) -> Entry:
+    """What an entry of a kind says for a step of a request."""
     fields: Entry = {"analyst": request.analyst, "request": request.id}
     if step == "interrupt":
         fields |= {"dataset": request.dataset, "interrupted": True}
