@@ -164,7 +164,7 @@ def test_a_quick_entry_is_refused_where_no_budget_covers_it(tmp_path):
     more = bodies[-1].replace('"q3"', '"q4"').replace('"seq":6', '"seq":7')
     rows = chained([*bodies, more])
     assert "entry 7: it could not have been accepted" in outcome(LedgerState, rows)
-    assert ledger_state.SPENDING(more, more.index(',"fingerprint"')) is not None
+    assert ledger_state._SPENDING(more, more.index(',"fingerprint"')) is not None
 
 
 @pytest.mark.parametrize("times", [1, 3])

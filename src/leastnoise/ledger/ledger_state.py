@@ -6,6 +6,7 @@ happened, and nothing else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -25,7 +26,6 @@ from leastnoise.exact.parameters import read_exact
 from leastnoise.ledger.budgets import Budget, PrivacyUnit, Scope, read_grant, read_unit_purpose
 from leastnoise.ledger.chain import Chain, Head, Row, Stored, check_link, damaged, link, read_entry
 from leastnoise.ledger.record import (
-    SPENDING,
     UNIT_PURPOSE,
     Entry,
     canonical,
@@ -48,6 +48,15 @@ VERSION = 2
 LAST_TIME = 1 << 37  # the year 6325, so that every time and the renewal after it are dates
 _FIRST_VERSION = {"grant", "reserve", "commit", "cancel", "debit", "answer", "version"}  # what format 1 may hold
 _FINGERPRINT = ',"fingerprint":"'
+_PLAIN = r'"([ !#-\[\]-~]+)"'  # text that JSON writes as it is
+
+# An entry `debit` or `reserve` from its fingerprint on, if names are plain: kind, purpose, request, number, time. These
+# are whole members that close the object, so in a text that is JSON they stand on the top level. What stands before
+# them therefore says the same in any other text that goes on in this way.
+_SPENDING = re.compile(
+    rf',"fingerprint":"[0-9a-f]{{64}}","kind":"(debit|reserve)","purpose":{_PLAIN},"request":{_PLAIN},'
+    r'"seq":([1-9][0-9]{0,17}),"time":(0|[1-9][0-9]{0,11})\}'
+).fullmatch
 _FAILED_ONCE = {"failed": True}  # what format 1 recorded as the answer of a request that failed
 
 
@@ -145,7 +154,7 @@ class LedgerState:
         It does what `_take` would do, without reading again what was read before.
         """
         start = body.find(_FINGERPRINT)
-        found = None if start < 0 else SPENDING(body, start)
+        found = None if start < 0 else _SPENDING(body, start)
         if found is None:
             return False
         kind, purpose, request, number, moment = found.groups()
@@ -174,7 +183,7 @@ class LedgerState:
             self._check_question(entry)
         self.apply(entry)
         start = row[1].find(_FINGERPRINT)
-        if self.version == VERSION and start >= 0 and SPENDING(row[1], start):
+        if self.version == VERSION and start >= 0 and _SPENDING(row[1], start):
             spending = self._spending(entry, entry["time"])
             if all(budget.refresh is None for budget in spending.budgets):
                 self._spendings[row[1][:start], spending.purpose] = spending

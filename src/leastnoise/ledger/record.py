@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -23,7 +22,6 @@ from leastnoise.exact.parameters import read_exact, read_rational
 from leastnoise.model.events import Event
 
 __all__ = [
-    "SPENDING",
     "UNIT_PURPOSE",
     "Entry",
     "Json",
@@ -40,15 +38,6 @@ Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | 
 Entry: TypeAlias = dict[str, Any]
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
-_PLAIN = r'"([ !#-\[\]-~]+)"'  # text that JSON writes as it is
-
-# An entry `debit` or `reserve` from its fingerprint on, if names are plain: kind, purpose, request, number, time. These
-# are whole members that close the object, so in a text that is JSON they stand on the top level. What stands before
-# them therefore says the same in any other text that goes on in this way.
-SPENDING = re.compile(
-    rf',"fingerprint":"[0-9a-f]{{64}}","kind":"(debit|reserve)","purpose":{_PLAIN},"request":{_PLAIN},'
-    r'"seq":([1-9][0-9]{0,17}),"time":(0|[1-9][0-9]{0,11})\}'
-).fullmatch
 _LONGEST_NAME = 200
 _DEEPEST = 100  # levels of lists and dicts in parameters
 UNIT_PURPOSE = "privacy unit: "  # how format 1 began the purpose of a grant that kept a privacy unit
