@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from benchmarks.measure import Row, race
 from leastnoise.mechanisms.choice import PermuteAndFlip
-from leastnoise.mechanisms.rainbow import (
+from leastnoise.model.graphs import grid
+from leastnoise.rainbow import (
     Decision,
     Operator,
     RainbowGraph,
@@ -23,7 +24,6 @@ from leastnoise.mechanisms.rainbow import (
     optimal_mechanism,
     prefix_sum_after,
 )
-from leastnoise.model.graphs import grid
 
 __all__ = ["run"]
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from leastnoise.checker import check
-from leastnoise.mechanisms.rainbow import (
+from leastnoise.model.channel import Channel
+from leastnoise.model.graphs import cycle, path
+from leastnoise.rainbow import (
     NoBestMechanism,
     Operator,
     RainbowGraph,
@@ -18,8 +20,6 @@ from leastnoise.mechanisms.rainbow import (
     optimal_mechanism,
     switch_times,
 )
-from leastnoise.model.channel import Channel
-from leastnoise.model.graphs import cycle, path
 from leastnoise.release.pictures import GREY, make_picture_folder, picture
 from papers.claims import Claim, Paper, all_of
 

@@ -1,6 +1,6 @@
 """Private releases about graphs, facilities and lists, charged to a ledger."""
 
-from leastnoise.release.combinatorial import (
+from leastnoise.mechanisms.combinatorial import (
     CutPlan,
     EdgeWeights,
     ExponentialCut,
@@ -12,19 +12,16 @@ from leastnoise.release.combinatorial import (
     SortedCountsPlan,
     VertexCoverOrder,
     decode,
-    k_median,
     ladder_reaches,
-    min_cut,
     min_cut_bound,
     plain_cover,
     plan_min_cut,
     plan_sorted_counts,
-    sorted_counts,
     sorted_counts_bound,
-    vertex_cover,
     vertex_cover_bound,
     zipf_counts,
 )
+from leastnoise.release.combinatorial import k_median, min_cut, sorted_counts, vertex_cover
 
 __all__ = [
     "CutPlan",

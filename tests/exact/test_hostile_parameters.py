@@ -17,8 +17,8 @@ from leastnoise.exact import gaussian_sums
 from leastnoise.exact.samplers import pixelated_laplace, rounded_gaussian
 from leastnoise.mechanisms import choice, numeric, vector
 from leastnoise.mechanisms.numeric.inference import best_guess
-from leastnoise.mechanisms.rainbow import RainbowGraph
 from leastnoise.model.graphs import hypercube, path
+from leastnoise.rainbow import RainbowGraph
 
 SECONDS = 10  # on a busy machine; alone none takes one
 HOSTILE = [

@@ -7,7 +7,9 @@ import pytest
 
 from leastnoise.checker import check
 from leastnoise.errors import BadParameter
-from leastnoise.mechanisms.rainbow import (
+from leastnoise.model.channel import Channel
+from leastnoise.model.graphs import cycle, path
+from leastnoise.rainbow import (
     Operator,
     RainbowGraph,
     after,
@@ -17,8 +19,6 @@ from leastnoise.mechanisms.rainbow import (
     phases,
     switch_times,
 )
-from leastnoise.model.channel import Channel
-from leastnoise.model.graphs import cycle, path
 from papers.rainbow import BOUNDARY, PAPER, draw_figures, example_one, needed_delta
 
 EPSILON = "ln(6/5)"

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import leastnoise as ln
+from leastnoise import combinatorial
 from leastnoise.accounting import Ledger
 from leastnoise.errors import BadChannel, BadParameter, EngineFailure, InsecureSource, RequestConflict
 from leastnoise.exact import Enclosure, SeededSource, SystemSource
@@ -23,7 +24,7 @@ from leastnoise.mechanisms.vector import CountingBody, CrossPolytope, KNorm
 from leastnoise.model.events import Pure
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 from leastnoise.model.privacy import Privacy
-from leastnoise.release import combinatorial, release_mechanism
+from leastnoise.release import release_mechanism
 from leastnoise.release.mechanism import fingerprint_of
 
 CLUB, TOWN = networkx.karate_club_graph(), [[x, y] for x in range(3) for y in range(3)]

@@ -6,10 +6,10 @@ import networkx
 import numpy as np
 import pytest
 
+from leastnoise import combinatorial
 from leastnoise.accounting import Ledger
 from leastnoise.errors import BadParameter, BudgetExceeded, EngineFailure
 from leastnoise.model.privacy import Privacy
-from leastnoise.release import combinatorial
 from leastnoise.release.transaction import engine_failure
 
 CLUB = networkx.karate_club_graph()

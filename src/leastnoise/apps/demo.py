@@ -17,8 +17,9 @@ from leastnoise.apps.demo_table import CITIES, DIAGNOSES, MOST_VISITS, Visits, m
 from leastnoise.checker import check
 from leastnoise.data.parquet import write_parquet
 from leastnoise.errors import MissingPackage
+from leastnoise.mechanisms.combinatorial import zipf_counts
 from leastnoise.release import open as open_dataset
-from leastnoise.release.combinatorial import min_cut, sorted_counts, zipf_counts
+from leastnoise.release.combinatorial import min_cut, sorted_counts
 
 if TYPE_CHECKING:
     from leastnoise.release import Dataset, Query, Release

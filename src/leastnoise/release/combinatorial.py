@@ -19,56 +19,18 @@ from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, re
 from leastnoise.ledger import Ledger
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.combinatorial import (
-    CutPlan,
     EdgeWeights,
-    ExponentialCut,
-    IsotonicCounts,
     KMedian,
-    PenalisedCover,
-    RaisedCut,
-    SortedCounts,
-    SortedCountsPlan,
     VertexCoverOrder,
-    decode,
-    ladder_reaches,
-    min_cut_bound,
-    plain_cover,
     plan_min_cut,
     plan_sorted_counts,
-    sorted_counts_bound,
-    vertex_cover_bound,
-    zipf_counts,
 )
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, public_nodes
 from leastnoise.model.labels import decode_label, encode_label
 from leastnoise.release.mechanism import fingerprint_of, release_mechanism, require_recordable
 from leastnoise.release.result import Release
 
-__all__ = [
-    "CutPlan",
-    "EdgeWeights",
-    "ExponentialCut",
-    "IsotonicCounts",
-    "KMedian",
-    "PenalisedCover",
-    "RaisedCut",
-    "SortedCounts",
-    "SortedCountsPlan",
-    "VertexCoverOrder",
-    "decode",
-    "k_median",
-    "ladder_reaches",
-    "min_cut",
-    "min_cut_bound",
-    "plain_cover",
-    "plan_min_cut",
-    "plan_sorted_counts",
-    "sorted_counts",
-    "sorted_counts_bound",
-    "vertex_cover",
-    "vertex_cover_bound",
-    "zipf_counts",
-]
+__all__ = ["k_median", "min_cut", "sorted_counts", "vertex_cover"]
 
 Progress = Callable[..., None]
 

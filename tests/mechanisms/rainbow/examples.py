@@ -5,8 +5,8 @@ from itertools import combinations, permutations, product
 
 from hypothesis import strategies as st
 
-from leastnoise.mechanisms.rainbow import RainbowGraph, response_boundary, violations
 from leastnoise.model.graphs import from_edges
+from leastnoise.rainbow import RainbowGraph, response_boundary, violations
 from support.channels import distributions
 
 RAINBOWS = list(permutations("abc"))

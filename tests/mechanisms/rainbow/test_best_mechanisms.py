@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from leastnoise.checker import check
 from leastnoise.errors import BadBoundary, BadParameter, BadRainbow, UnknownLabel
-from leastnoise.mechanisms.rainbow import (
+from leastnoise.mechanisms.rainbow.private_program import read_utility
+from leastnoise.model.graphs import complete, cycle, path
+from leastnoise.rainbow import (
     BestMechanism,
     NoBestMechanism,
     Operator,
@@ -24,8 +26,6 @@ from leastnoise.mechanisms.rainbow import (
     response_boundary,
     violations,
 )
-from leastnoise.mechanisms.rainbow.utility import read_utility
-from leastnoise.model.graphs import complete, cycle, path
 from mechanisms.rainbow.examples import RAINBOWS, boundaries, rainbow_graphs
 
 OPERATORS = [Operator("ln(2)"), Operator("ln(3/2)", "1/20")]

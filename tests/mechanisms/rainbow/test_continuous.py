@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leastnoise.errors import BadBoundary, BadParameter
-from leastnoise.mechanisms.rainbow import Operator, PiecewiseLinearLaw, after, raise_law
-from leastnoise.mechanisms.rainbow.distributions import privacy_excess
+from leastnoise.mechanisms.rainbow.rainbow_operator import privacy_excess
+from leastnoise.rainbow import Operator, PiecewiseLinearLaw, after, raise_law
 from support.channels import distributions
 
 operators = st.builds(Operator, st.sampled_from(["ln(2)", "ln(6/5)", 0]), st.sampled_from([0, "1/50", "1/4"]))

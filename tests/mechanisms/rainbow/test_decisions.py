@@ -13,9 +13,9 @@ from leastnoise.checker import check
 from leastnoise.errors import BadBoundary, BadGraph, BadParameter, BadRainbow, UnknownLabel
 from leastnoise.exact import SeededSource
 from leastnoise.mechanisms.choice import Exponential, PermuteAndFlip
-from leastnoise.mechanisms.rainbow import Decision, Line, Operator, Plurality, RainbowGraph, RainbowMechanism
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import from_edges, hamming, histograms
+from leastnoise.rainbow import Decision, Operator, PathLaw, PluralityDecision, RainbowGraph, RainbowMechanism
 from mechanisms.rainbow.examples import votes
 from support.statistics import fits
 
@@ -61,14 +61,14 @@ def test_the_distance_of_a_sum_of_rationals():
 @pytest.mark.parametrize("replace", [False, True])
 def test_the_distance_of_a_vote(count, contribution, replace):
     graph = votes(6 if count == 2 else 4, count, replace=replace, contribution=contribution)
-    decision = Plurality(1, options=range(count), contribution=contribution, replace=replace)
+    decision = PluralityDecision(1, options=range(count), contribution=contribution, replace=replace)
     same_as_search(decision, graph)
 
 
 @pytest.mark.parametrize(("people", "count"), [(1, 2), (5, 2), (6, 3), (4, 4)])
 def test_the_distance_where_everyone_votes_once_and_one_changes(people, count):
     """On histograms with a public total, and on the lists of votes themselves."""
-    decision = Plurality(1, options=range(count), replace=True)
+    decision = PluralityDecision(1, options=range(count), replace=True)
     same_as_search(decision, histograms(people, count))
     if people * count <= 18:
         ballots = hamming(people, count)
@@ -116,7 +116,9 @@ def test_whole_databases_are_private(decision, graph, answer_of):
 
 @given(st.lists(st.integers(0, 10**6), min_size=3, max_size=3), st.booleans(), st.integers(1, 3))
 def test_the_margin_alone_tells_the_probability(counts, replace, contribution):
-    decision = Plurality("ln(6/5)", "1/100", options=["a", "b", "c"], replace=replace, contribution=contribution)
+    decision = PluralityDecision(
+        "ln(6/5)", "1/100", options=["a", "b", "c"], replace=replace, contribution=contribution
+    )
     winner, _ = decision.locate(counts)
     right = decision.pmf(decision.options[winner], counts)
     margin = max(counts) - sorted(counts)[-2]
@@ -199,7 +201,7 @@ def test_answers_may_be_named_counts_and_numpy_numbers():
 @pytest.mark.parametrize("distance", [0, 3, 12, 400, 10**12])
 @pytest.mark.parametrize("operator", [Operator("ln(6/5)"), Operator("1/7", "1/1000")], ids=str)
 def test_draws_follow_the_law_at_any_distance(operator, distance):
-    line = Line(operator, ["1/20", "3/20", "4/5"])
+    line = PathLaw(operator, ["1/20", "3/20", "4/5"])
     chances = [line.chance(rank, distance) for rank in range(3)]
     assert abs(sum(map(float, chances)) - 1) < 1e-12
     drawn = line.draw(distance, 50_000, SeededSource(distance))

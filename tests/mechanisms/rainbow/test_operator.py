@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from leastnoise.errors import BadBoundary, BadParameter, TooLarge
 from leastnoise.exact import exp_enclosure
-from leastnoise.mechanisms.rainbow import (
-    Line,
+from leastnoise.mechanisms.rainbow.batch_operator import along_path
+from leastnoise.rainbow import (
     Operator,
+    PathLaw,
     after,
     after_many,
     dominates,
@@ -22,7 +23,6 @@ from leastnoise.mechanisms.rainbow import (
     switch_time,
     switch_times,
 )
-from leastnoise.mechanisms.rainbow.many import along_line
 from support.channels import distributions
 from support.privacy import largest_excess
 
@@ -188,7 +188,7 @@ def test_doubles_that_decide_nothing_are_computed_exactly():
 
 @given(operators, small_laws, st.integers(0, 60))
 def test_a_line_in_doubles_encloses_every_step(operator, p, depth):
-    bounds = along_line(operator, tuple(p), depth)
+    bounds = along_path(operator, tuple(p), depth)
     for t in {0, 1, depth // 2, depth}:
         exact = list(accumulate(after(operator, p, min(t, depth))))
         assert all(Fraction(low) <= s for low, s in zip(bounds.lower[min(t, depth)], exact, strict=True))
@@ -219,7 +219,7 @@ def test_the_published_operator_is_never_below_and_needs_at_most_factor_times_de
         (lambda: Operator(1)("ab"), "list of probabilities"),
         (lambda: switch_time(Operator(1, 0.1, published=True), Fraction(0)), "corrected"),
         (lambda: after_many(Operator(1, 0.1, published=True), [[0.5, 0.5]], 1), "corrected"),
-        (lambda: Line(Operator(1, 0.1, published=True), [0.5, 0.5]), "corrected"),
+        (lambda: PathLaw(Operator(1, 0.1, published=True), [0.5, 0.5]), "corrected"),
         (lambda: after_many(Operator(1000), [[0.5, 0.5]], 1), "epsilon"),
         (lambda: after_many(Operator(1), [[0.5, 0.6]], 1), "row 0"),
         (lambda: after_many(Operator(1), [[np.nan, 1]], 1), "finite"),

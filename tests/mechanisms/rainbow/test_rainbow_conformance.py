@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from leastnoise.mechanisms.rainbow import Plurality, RainbowMechanism, Threshold
-from leastnoise.mechanisms.rainbow.boundary_graph import lines_graph
+from leastnoise.mechanisms.rainbow.boundary import lines_graph
 from leastnoise.model.graphs import path
+from leastnoise.rainbow import PluralityDecision, RainbowMechanism, ThresholdDecision
 from mechanisms.conformance import Case, Conformance
 from mechanisms.rainbow.examples import votes
 
@@ -49,7 +49,7 @@ BOUNDARY = {ABC[0]: [0.5, 0.3, 0.2], ABC[1]: [0.5, 0.25, 0.25], ABC[2]: [0.4, 0.
 
 CASES = [
     Case(
-        Threshold,
+        ThresholdDecision,
         {"epsilon": "ln(2)", "at_least": 4},
         answers=range(9),
         graph=path(9),
@@ -66,7 +66,7 @@ CASES = [
         bad_answers=BAD_SUMS,
     ),
     Case(
-        Threshold,
+        ThresholdDecision,
         {"epsilon": "ln(6/5)", "delta": "1/50", "at_least": 3},
         answers=range(30),
         graph=path(30),
@@ -75,7 +75,7 @@ CASES = [
         bits=16,
     ),
     Case(
-        Threshold,
+        ThresholdDecision,
         {"epsilon": "1/2", "delta": "1e-3", "at_least": 2},
         answers=range(6),
         graph=path(6),
@@ -84,7 +84,7 @@ CASES = [
         bits=16,
     ),
     Case(
-        Threshold,
+        ThresholdDecision,
         {"epsilon": 0, "delta": "1/10", "at_least": 5},
         answers=range(12),
         graph=path(12),
@@ -95,7 +95,7 @@ CASES = [
     ),
     *(
         Case(
-            Plurality,
+            PluralityDecision,
             {"epsilon": "ln(3)", "delta": delta, "options": ["a", "b", "c"], "contribution": 1, "replace": replace},
             answers=graph.nodes,
             graph=graph,

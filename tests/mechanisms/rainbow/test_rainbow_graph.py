@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 
 from leastnoise.checker import check
 from leastnoise.errors import BadBoundary, BadGraph, BadRainbow, NotAMorphism, UnknownLabel
-from leastnoise.mechanisms.rainbow import (
+from leastnoise.mechanisms.rainbow.rainbow_graph import preferred_rows
+from leastnoise.mechanisms.rainbow.rainbow_operator import Operator
+from leastnoise.model.graphs import Morphism, cycle, from_distance, grid, path
+from leastnoise.rainbow import (
     RainbowGraph,
     best_for,
     boundary_morphism,
@@ -23,9 +26,6 @@ from leastnoise.mechanisms.rainbow import (
     require_rainbow_preserving,
     require_valid,
 )
-from leastnoise.mechanisms.rainbow.dominance import preferred_rows
-from leastnoise.mechanisms.rainbow.rainbow_operator import Operator
-from leastnoise.model.graphs import Morphism, cycle, from_distance, grid, path
 from mechanisms.rainbow.examples import RAINBOWS, boundaries, rainbow_graphs
 from support.channels import distributions
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from leastnoise.designer.result import Design
-from leastnoise.mechanisms.designed.clamped_geometric import ClampedGeometric
+from leastnoise.mechanisms.designed.remapped_geometric import ClampedGeometric
 from leastnoise.mechanisms.numeric.geometric import Geometric
 from leastnoise.mechanisms.numeric.truncated_geometric import TruncatedGeometric
 from leastnoise.model.certificate import Certificate

@@ -15,11 +15,9 @@ from itertools import combinations, pairwise
 from leastnoise.errors import BadBoundary, BadParameter
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
 from leastnoise.mechanisms.rainbow.boundary import Boundary
-from leastnoise.mechanisms.rainbow.distributions import Distribution
-from leastnoise.mechanisms.rainbow.private_program import Entry, PrivateProgram, Term
+from leastnoise.mechanisms.rainbow.private_program import Entry, PrivateProgram, Term, UtilityLike, read_utility
 from leastnoise.mechanisms.rainbow.rainbow_graph import Rainbow, RainbowGraph, read_rainbows
-from leastnoise.mechanisms.rainbow.rainbow_operator import Operator
-from leastnoise.mechanisms.rainbow.utility import UtilityLike, read_utility
+from leastnoise.mechanisms.rainbow.rainbow_operator import Distribution, Operator
 
 __all__ = ["best_boundary", "randomized_response", "response_boundary"]
 

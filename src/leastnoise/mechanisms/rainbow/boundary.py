@@ -1,23 +1,34 @@
-"""What is fixed at the boundary: one distribution per rainbow, private across every two regions that touch."""
+"""What is fixed at the boundary: one distribution per rainbow, private across every two regions that touch.
+
+In the boundary rainbow graph each rainbow has a line, and the heads of lines are joined where regions touch. Node (c,
+i) stands for all datasets of rainbow c at distance i from the boundary of their region. The map that sends a dataset
+there is a morphism that keeps rainbows, so mechanisms on the lines pull back to the whole graph (Gu et al. 2024,
+Definition 8 and Theorem 3).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 from typing import NamedTuple, TypeAlias
 
-from leastnoise.errors import BadBoundary
+from leastnoise.errors import BadBoundary, NotAMorphism
 from leastnoise.exact.parameters import NumberLike
-from leastnoise.mechanisms.rainbow.distributions import Distribution, privacy_excess, read_distribution
 from leastnoise.mechanisms.rainbow.rainbow_graph import Rainbow, RainbowGraph, read_rainbow
-from leastnoise.mechanisms.rainbow.rainbow_operator import Operator
+from leastnoise.mechanisms.rainbow.rainbow_operator import Distribution, Operator, privacy_excess, read_distribution
+from leastnoise.model.graphs import DatasetGraph, Morphism, from_edges
 
 __all__ = [
     "Boundary",
     "BoundaryLike",
-    "Violation",
+    "BoundaryViolation",
+    "boundary_morphism",
+    "boundary_rainbow_graph",
     "homogeneous_boundary",
+    "lines_graph",
     "read_boundary",
+    "require_rainbow_preserving",
     "require_valid",
     "violations",
 ]
@@ -26,7 +37,7 @@ Boundary: TypeAlias = dict[Rainbow, Distribution]
 BoundaryLike = Mapping[Rainbow, Sequence[NumberLike] | Mapping[Hashable, NumberLike]]
 
 
-class Violation(NamedTuple):
+class BoundaryViolation(NamedTuple):
     """P(colours | one) exceeds e^ε·P(colours | other) + δ by `excess`."""
 
     one: Rainbow
@@ -63,7 +74,9 @@ def read_boundary(boundary: BoundaryLike, rainbows: Sequence[Rainbow] | None = N
     return read
 
 
-def violations(boundary: Boundary, touching: Iterable[tuple[Rainbow, Rainbow]], operator: Operator) -> list[Violation]:
+def violations(
+    boundary: Boundary, touching: Iterable[tuple[Rainbow, Rainbow]], operator: Operator
+) -> list[BoundaryViolation]:
     """Where two regions that touch are not (ε, δ)-close, the worst first."""
     found = []
     for pair in touching:
@@ -74,7 +87,7 @@ def violations(boundary: Boundary, touching: Iterable[tuple[Rainbow, Rainbow]], 
             if excess > 0:
                 heavy = [p > operator.factor * q for p, q in zip(boundary[one], aligned, strict=True)]
                 colours = tuple(colour for colour, is_heavy in zip(one, heavy, strict=True) if is_heavy)
-                found.append(Violation(one, other, colours, excess))
+                found.append(BoundaryViolation(one, other, colours, excess))
     return sorted(found, key=lambda violation: violation.excess, reverse=True)
 
 
@@ -112,3 +125,64 @@ def homogeneous_boundary(
             if read.setdefault(rainbow, own) != own:
                 return None
     return read
+
+
+def lines_graph(
+    heads: tuple[Hashable, ...], depths: tuple[int, ...], touching: frozenset[tuple[int, int]]
+) -> DatasetGraph:
+    """A line (c, 0), (c, 1), … down to its depth for each head, and an edge between heads that touch."""
+    nodes = [(head, i) for head, depth in zip(heads, depths, strict=True) for i in range(depth + 1)]
+    along = [((head, i), (head, i + 1)) for head, depth in zip(heads, depths, strict=True) for i in range(depth)]
+    across = [((heads[one], 0), (heads[other], 0)) for one, other in sorted(touching)]
+    return from_edges(chain(along, across), nodes)
+
+
+def boundary_rainbow_graph(rainbow_graph: RainbowGraph) -> RainbowGraph:
+    """The boundary rainbow graph of a rainbow graph.
+
+    >>> from leastnoise.model.graphs import path
+    >>> votes = RainbowGraph(path(7), lambda n: ("yes", "no") if n >= 4 else ("no", "yes"))
+    >>> boundary_rainbow_graph(votes).graph.nodes[:4]
+    ((('no', 'yes'), 0), (('no', 'yes'), 1), (('no', 'yes'), 2), (('no', 'yes'), 3))
+    """
+    lines = lines_graph(rainbow_graph.rainbows, rainbow_graph.depths(), rainbow_graph.touching)
+    return RainbowGraph(lines, lambda node: node[0])
+
+
+def boundary_morphism(rainbow_graph: RainbowGraph) -> Morphism:
+    """The map dataset ↦ (its rainbow, its distance to the boundary), checked edge by edge.
+
+    >>> from leastnoise.model.graphs import path
+    >>> votes = RainbowGraph(path(7), lambda n: ("yes", "no") if n >= 4 else ("no", "yes"))
+    >>> boundary_morphism(votes)(6)
+    (('yes', 'no'), 2)
+    """
+    images = {
+        node: (rainbow_graph.rainbows[region], distance)
+        for node, region, distance in zip(
+            rainbow_graph.graph.nodes, rainbow_graph.regions.tolist(), rainbow_graph.distances.tolist(), strict=True
+        )
+    }
+    return Morphism(rainbow_graph.graph, boundary_rainbow_graph(rainbow_graph).graph, images)
+
+
+def require_rainbow_preserving(morphism: Morphism, source: RainbowGraph, target: RainbowGraph) -> None:
+    """Refuse a morphism that takes a dataset to one of another preference.
+
+    Raises:
+        NotAMorphism: It goes between other graphs, or changes a preference; the dataset is named.
+    """
+    if (morphism.source, morphism.target) != (source.graph, target.graph):
+        raise NotAMorphism(
+            "the morphism goes between other graphs",
+            given=repr(morphism),
+            fix="pass the rainbow graphs it goes between",
+        )
+    for node in source.graph.nodes:
+        image = morphism(node)
+        if source.rainbow(node) != target.rainbow(image):
+            raise NotAMorphism(
+                "a dataset is taken to one of another preference",
+                given=f"{node!r} prefers {source.rainbow(node)}, {image!r} prefers {target.rainbow(image)}",
+                fix="map each region into the region of the same preference",
+            )

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import TypeAlias
 
+import numpy as np
+
+from leastnoise.errors import BadParameter
 from leastnoise.exact.matrices import RationalMatrix
+from leastnoise.exact.parameters import NumberLike, read_rational
 from leastnoise.exact.programs import Infeasible, minimise
 from leastnoise.mechanisms.rainbow.rainbow_operator import Operator
+from leastnoise.model.float_programs import guess_program
 
-__all__ = ["Entry", "PrivateProgram", "Solution", "Term"]
+__all__ = ["Entry", "PrivateProgram", "Solution", "Term", "UtilityLike", "read_utility"]
 
 Entry: TypeAlias = Fraction | tuple[Hashable, ...]  # a number that is fixed, or the name of a variable
 Term: TypeAlias = tuple[Fraction | int, Entry]
@@ -77,14 +83,36 @@ class PrivateProgram:
 
 def _guess(cost: Sequence[Fraction], table: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> list[int]:
     """Columns that a floating-point solver takes to be positive, the largest first: a place to start, no more."""
-    from scipy.optimize import linprog  # slow to import
-
-    found = linprog(
-        [float(c) for c in cost],
-        A_eq=[[float(entry) for entry in row] for row in table],
-        b_eq=[float(b) for b in right],
-        method="highs",
-    )
-    if found.x is None:
+    rows = np.array([[float(entry) for entry in row] for row in table])
+    found = guess_program(np.array(cost, dtype=float), rows, np.array(right, dtype=float))
+    if found is None:
         return []
-    return [int(j) for j in (-found.x).argsort(kind="stable") if found.x[j] > _SURELY_POSITIVE]
+    return [int(j) for j in (-found.point).argsort(kind="stable") if found.point[j] > _SURELY_POSITIVE]
+
+
+UtilityLike: TypeAlias = str | Sequence[NumberLike]
+
+
+def read_utility(utility: UtilityLike, count: int) -> tuple[Fraction, ...]:
+    """The worth of each rank, best first; a worse colour is never worth more (an order-reasonable utility).
+
+    Args:
+        utility: "best colour" is worth 1 if the best is answered; "rank" is minus the number of colours that are
+            preferred to the answer; else one number per rank.
+        count: How many colours there are.
+
+    >>> [str(worth) for worth in read_utility("rank", 3)]
+    ['0', '-1', '-2']
+    """
+    if utility == "best colour":
+        return (Fraction(1), *[Fraction(0)] * (count - 1))
+    if utility == "rank":
+        return tuple(Fraction(-rank) for rank in range(count))
+    if isinstance(utility, str) or len(utility) != count:
+        raise BadParameter(
+            f'utility must be "best colour", "rank" or {count} numbers', given=utility, fix="give one number per colour"
+        )
+    worth = tuple(read_rational(value, f"utility[{rank}]") for rank, value in enumerate(utility))
+    if any(better < worse for better, worse in pairwise(worth)):
+        raise BadParameter("utility must not prefer a worse colour", given=utility, fix="sort it from large to small")
+    return worth

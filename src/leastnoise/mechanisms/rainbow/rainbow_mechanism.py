@@ -3,6 +3,8 @@
 A dataset of rainbow c at distance t from the boundary of its region answers by T^t(m^c), m^c the distribution fixed at
 that boundary. No private mechanism with the same boundary dominates it anywhere (Gu et al. 2024, Theorem 2, with the
 operator put right). The graph is never needed: a query has to know its rainbow and its distance.
+
+The best mechanism on a whole rainbow graph: the lines' laws, pulled back along the boundary morphism.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, BadRainbow, LeastNoiseError
 from leastnoise.exact.arrays import Size
@@ -23,20 +26,20 @@ from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.exact.samplers.shaping import in_shape
 from leastnoise.exact.sources import Source, system_source
-from leastnoise.mechanisms.rainbow.boundary import BoundaryLike, read_boundary, require_valid
-from leastnoise.mechanisms.rainbow.boundary_graph import lines_graph
-from leastnoise.mechanisms.rainbow.distributions import Distribution
-from leastnoise.mechanisms.rainbow.line import Line
-from leastnoise.mechanisms.rainbow.rainbow_graph import Rainbow, read_rainbow
-from leastnoise.mechanisms.rainbow.rainbow_operator import Operator
+from leastnoise.mechanisms.rainbow.batch_operator import along_path
+from leastnoise.mechanisms.rainbow.boundary import BoundaryLike, lines_graph, read_boundary, require_valid
+from leastnoise.mechanisms.rainbow.path_law import PathLaw
+from leastnoise.mechanisms.rainbow.rainbow_graph import Rainbow, RainbowGraph, read_rainbow
+from leastnoise.mechanisms.rainbow.rainbow_operator import Distribution, Operator
 from leastnoise.model.certificate import Certificate, PrivacyCertificate
 from leastnoise.model.channel import Channel
 from leastnoise.model.events import Approximate, Pure
+from leastnoise.model.graphs.memory_limit import require_memory
 from leastnoise.model.labels import unknown_label
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.privacy import Privacy
 
-__all__ = ["RainbowMechanism", "event_of", "name_ranks"]
+__all__ = ["OptimalMechanism", "RainbowMechanism", "event_of", "name_ranks", "optimal_mechanism"]
 
 _SHOWN = 3  # steps into each region, and rainbows, in a certificate
 
@@ -85,7 +88,7 @@ class RainbowMechanism(Mechanism):
 
     name: ClassVar[str] = "rainbow mechanism"
     operator: Operator
-    lines: tuple[tuple[Rainbow, Line], ...]
+    lines: tuple[tuple[Rainbow, PathLaw], ...]
     touching: frozenset[tuple[int, int]]
 
     def __init__(
@@ -103,7 +106,7 @@ class RainbowMechanism(Mechanism):
         pairs = list(combinations(rainbows, 2)) if touching is None else [_pair(pair, rainbows) for pair in touching]
         require_valid(read, pairs, operator)
         object.__setattr__(self, "operator", operator)
-        object.__setattr__(self, "lines", tuple((rainbow, Line(operator, read[rainbow])) for rainbow in rainbows))
+        object.__setattr__(self, "lines", tuple((rainbow, PathLaw(operator, read[rainbow])) for rainbow in rainbows))
         numbers = (sorted((rainbows.index(one), rainbows.index(other))) for one, other in pairs)
         object.__setattr__(self, "touching", frozenset((one, other) for one, other in numbers))
         lines_graph(rainbows, (0,) * len(rainbows), self.touching)  # refuses regions that do not hang together
@@ -124,7 +127,7 @@ class RainbowMechanism(Mechanism):
         return self.lines[0][0]
 
     @cached_property
-    def _line_of(self) -> dict[Rainbow, Line]:
+    def _line_of(self) -> dict[Rainbow, PathLaw]:
         return dict(self.lines)
 
     @property
@@ -203,3 +206,77 @@ def _pair(pair: tuple[Sequence[Hashable], Sequence[Hashable]], rainbows: Sequenc
             "two different rainbows of the boundary touch", given=(one, other), fix="name pairs of rainbows"
         )
     return one, other
+
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class OptimalMechanism:
+    """The mechanism that dominates every private one with the same boundary, on one rainbow graph.
+
+    Attributes:
+        rainbow_graph: The graph and its preferences.
+        mechanism: The same law for (rainbow, distance), which releases.
+    """
+
+    rainbow_graph: RainbowGraph
+    mechanism: RainbowMechanism
+
+    def law(self, dataset: Hashable) -> Distribution:
+        """The exact distribution of a dataset, its best colour first."""
+        return self.mechanism.law(self.rainbow_graph.rainbow(dataset), self.rainbow_graph.distance(dataset))
+
+    def channel(self) -> Channel:
+        """The mechanism as an exact matrix: a row per dataset, a column per colour."""
+        graph = self.rainbow_graph
+        require_memory(200 * len(graph.regions) * len(graph.colours), "the exact channel", "ask for floats() or law(x)")
+        places = list(zip(graph.regions.tolist(), graph.distances.tolist(), strict=True))
+        images = {
+            node: (graph.rainbows[region], distance)
+            for node, (region, distance) in zip(graph.graph.nodes, places, strict=True)
+        }
+        return self.mechanism.on_lines(list(dict.fromkeys(images.values()))).select(images)
+
+    def floats(self) -> tuple[Floats, Floats]:
+        """Doubles below and above each exact probability: a row per dataset in node order, its best colour first."""
+        graph = self.rainbow_graph
+        depths = graph.depths()
+        bounds = [
+            along_path(self.mechanism.operator, line.boundary, depths[graph.number(rainbow)]).probabilities()
+            for rainbow, line in self.mechanism.lines
+        ]
+        starts = np.cumsum([0, *(depth + 1 for depth in depths[:-1])])
+        places = starts[graph.regions] + graph.distances
+        low, high = (np.concatenate(ends)[places] for ends in zip(*bounds, strict=True))
+        return low, high
+
+
+def optimal_mechanism(
+    rainbow_graph: RainbowGraph, boundary: BoundaryLike, epsilon: NumberLike, delta: NumberLike = 0
+) -> OptimalMechanism:
+    """The best (ε, δ)-private mechanism on a rainbow graph with a homogeneous boundary (Gu et al. 2024, Theorem 2).
+
+    Args:
+        rainbow_graph: The datasets, their neighbours and their preferences.
+        boundary: For each rainbow the distribution of its boundary datasets.
+        epsilon: The privacy of one release.
+        delta: The same; may be zero.
+
+    Raises:
+        BadBoundary: A region has no distribution, or two that touch are not close; they are named.
+
+    >>> from leastnoise.model.graphs import path
+    >>> votes = RainbowGraph(path(5), lambda n: ("yes", "no") if n >= 3 else ("no", "yes"))
+    >>> print(optimal_mechanism(votes, {c: ["2/3", "1/3"] for c in votes.rainbows}, "ln(2)").channel())
+          no   yes
+    0  11/12  1/12
+    1    5/6   1/6
+    2    2/3   1/3
+    3    1/3   2/3
+    4    1/6   5/6
+    """
+    read = read_boundary(boundary, rainbow_graph.rainbows)
+    fitting = {rainbow: read[rainbow] for rainbow in rainbow_graph.rainbows}
+    pairs = [(rainbow_graph.rainbows[one], rainbow_graph.rainbows[other]) for one, other in rainbow_graph.touching]
+    return OptimalMechanism(rainbow_graph, RainbowMechanism(epsilon, delta, fitting, touching=pairs))

@@ -8,6 +8,9 @@ T(p) is close to p both ways, dominates whatever else is, and keeps dominance; s
 boundary's distribution is the best that privacy allows (docs/theory/rainbow_operator.md). Gu et al., "Generalized
 rainbow differential privacy" (2024), Theorem 4, prints min{1, min{λ·s_k, 1 − (1 − s_k)/λ} + δ}: the same where δ = 0,
 but not (ε, δ)-close for δ > 0, see docs/errata.md.
+
+A distribution p lists the probability of the best colour first. Its prefix sums s_k = p₁ + … + p_k say how likely it is
+to be among the k best. Dominance compares them; closeness is what privacy asks of two neighbours.
 """
 
 from __future__ import annotations
@@ -16,14 +19,58 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate, pairwise
 
-from leastnoise.errors import BadParameter
+from leastnoise.errors import BadBoundary, BadParameter
 from leastnoise.exact.enclosures import exp_enclosure
 from leastnoise.exact.numbers import Exact, exact_exp
 from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
-from leastnoise.mechanisms.rainbow.distributions import Distribution, from_prefix_sums, prefix_sums, read_distribution
 
-__all__ = ["Operator"]
+__all__ = ["Distribution", "Operator", "from_prefix_sums", "prefix_sums", "privacy_excess", "read_distribution"]
+
+Distribution = tuple[Fraction, ...]
+
+
+def read_distribution(
+    values: Sequence[NumberLike], name: str = "distribution", count: int | None = None
+) -> Distribution:
+    """Exact probabilities, `count` of them if that is given, that sum to exactly one; 0.1 is one tenth.
+
+    >>> read_distribution([0.9, "1/10"])
+    (Fraction(9, 10), Fraction(1, 10))
+    """
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise BadBoundary(f"{name} must be a list of probabilities", given=values, fix="pass one number per colour")
+    read = tuple(read_rational(value, f"{name}[{place}]", at_least=0) for place, value in enumerate(values))
+    if count is not None and len(read) != count:
+        raise BadBoundary(
+            f"{name} must have one probability per colour", given=f"{len(read)} numbers", fix="list them best first"
+        )
+    if sum(read) != 1:
+        raise BadBoundary(
+            f"{name} must sum to one", given=f"sum {sum(read)}", fix="write fractions such as 1/3, they are exact"
+        )
+    return read
+
+
+def prefix_sums(distribution: Sequence[Fraction]) -> Distribution:
+    """s_k = p₁ + … + p_k; the last is one."""
+    return tuple(accumulate(distribution))
+
+
+def from_prefix_sums(sums: Sequence[Fraction]) -> Distribution:
+    """The distribution with these prefix sums."""
+    return tuple(high - low for low, high in pairwise((Fraction(0), *sums)))
+
+
+def privacy_excess(one: Sequence[Fraction], other: Sequence[Fraction], factor: Fraction) -> Fraction:
+    """The largest P(S) − factor·Q(S) over all sets S of colours: the δ that this direction needs.
+
+    >>> privacy_excess(read_distribution([0.9, 0.1]), read_distribution([1, 0]), Fraction(6, 5))
+    Fraction(1, 10)
+    """
+    return sum((max(Fraction(0), p - factor * q) for p, q in zip(one, other, strict=True)), start=Fraction(0))
+
 
 _ONE = Fraction(1)
 _LEAST_BITS = 56

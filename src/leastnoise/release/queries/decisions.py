@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from leastnoise.exact.formulas import least_whole
 from leastnoise.ledger.record import Json
-from leastnoise.mechanisms.rainbow import Decision
+from leastnoise.mechanisms.rainbow.decision import Decision
 from leastnoise.model.limits import MOST_ROWS
 from leastnoise.model.mechanism import LEVEL
 from leastnoise.model.privacy import Privacy

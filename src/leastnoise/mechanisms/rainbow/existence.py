@@ -14,11 +14,16 @@ from fractions import Fraction
 
 from leastnoise.errors import BadBoundary
 from leastnoise.exact.parameters import NumberLike
-from leastnoise.mechanisms.rainbow.distributions import read_distribution
-from leastnoise.mechanisms.rainbow.private_program import Entry, PrivateProgram, Solution, Term
+from leastnoise.mechanisms.rainbow.private_program import (
+    Entry,
+    PrivateProgram,
+    Solution,
+    Term,
+    UtilityLike,
+    read_utility,
+)
 from leastnoise.mechanisms.rainbow.rainbow_graph import RainbowGraph
-from leastnoise.mechanisms.rainbow.rainbow_operator import Operator
-from leastnoise.mechanisms.rainbow.utility import UtilityLike, read_utility
+from leastnoise.mechanisms.rainbow.rainbow_operator import Operator, read_distribution
 from leastnoise.model.channel import Channel
 from leastnoise.model.priors import PriorLike, read_prior
 

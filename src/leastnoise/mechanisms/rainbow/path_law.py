@@ -20,10 +20,9 @@ from leastnoise.exact.inversion import InverseTable, Law, Thresholds
 from leastnoise.exact.parameters import NumberLike
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.rainbow.closed_form import after, prefix_sum_after
-from leastnoise.mechanisms.rainbow.distributions import Distribution, prefix_sums, read_distribution
-from leastnoise.mechanisms.rainbow.rainbow_operator import Operator
+from leastnoise.mechanisms.rainbow.rainbow_operator import Distribution, Operator, prefix_sums, read_distribution
 
-__all__ = ["Line"]
+__all__ = ["PathLaw"]
 
 _STEP = 8  # bits of the uniform number revealed at a time
 _SPARE = 2
@@ -31,14 +30,14 @@ _FEW = 256  # draws that are not worth a table
 
 
 @dataclass(frozen=True, init=False)
-class Line:
+class PathLaw:
     """One region, folded up: every dataset at distance t from its boundary has the law T^t(boundary).
 
     Args:
         operator: T, with its ε and δ.
         boundary: The distribution at distance 0, best colour first.
 
-    >>> line = Line(Operator("ln(2)"), ["1/3", "2/3"])
+    >>> line = PathLaw(Operator("ln(2)"), ["1/3", "2/3"])
     >>> line.law(2), line.chance(0, 10**6).upper > 1 - Fraction(1, 10**15)
     ((Fraction(5, 6), Fraction(1, 6)), True)
     """

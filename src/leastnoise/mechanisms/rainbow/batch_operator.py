@@ -23,10 +23,9 @@ from leastnoise.exact.balls import below as ball_below
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.mechanisms.rainbow.closed_form import prefix_sum_after
-from leastnoise.mechanisms.rainbow.distributions import Distribution, prefix_sums
-from leastnoise.mechanisms.rainbow.rainbow_operator import Operator
+from leastnoise.mechanisms.rainbow.rainbow_operator import Distribution, Operator, prefix_sums
 
-__all__ = ["PrefixBounds", "after_many", "along_line"]
+__all__ = ["PrefixBounds", "after_many", "along_path"]
 
 Floats = NDArray[np.float64]
 _ROW_SUM_SLACK = 1e-9
@@ -71,10 +70,10 @@ def after_many(operator: Operator, distributions: ArrayLike, steps: NumberLike) 
     return PrefixBounds(lower[:half].reshape(shape), upper[half:].reshape(shape))
 
 
-def along_line(operator: Operator, boundary: Distribution, depth: int) -> PrefixBounds:
+def along_path(operator: Operator, boundary: Distribution, depth: int) -> PrefixBounds:
     """T^t of one distribution for t = 0, 1, …, depth, a row for each, step by step with outward rounding.
 
-    >>> along_line(Operator("ln(2)"), (Fraction(1, 3), Fraction(2, 3)), 2).lower[:, 0].round(9).tolist()
+    >>> along_path(Operator("ln(2)"), (Fraction(1, 3), Fraction(2, 3)), 2).lower[:, 0].round(9).tolist()
     [0.333333333, 0.666666667, 0.833333333]
     """
     _require_doubles(operator)
