@@ -1,14 +1,14 @@
 """Privacy accounting: events, what they add up to, filters, and the ledger that keeps a budget for good."""
 
-from leastnoise.composition.account import Left, Limits
 from leastnoise.composition.advanced import advanced_per_query, corollary_per_query
 from leastnoise.composition.basic import basic_per_query
 from leastnoise.composition.best_bound import all_bounds, compose, per_query
 from leastnoise.composition.bound import Bound
 from leastnoise.composition.cost import Cost, cost_of
-from leastnoise.composition.filter import Filter
+from leastnoise.composition.filter import Filter, Remaining
 from leastnoise.composition.group import group_privacy
 from leastnoise.composition.homogeneous import homogeneous_delta, homogeneous_epsilon, homogeneous_per_query
+from leastnoise.composition.limits import Limits
 from leastnoise.ledger import (
     INTERRUPTIONS,
     Balance,
@@ -33,6 +33,7 @@ from leastnoise.model.events import (
     Composed,
     Concentrated,
     Event,
+    Fixed,
     GaussianNoise,
     GaussianPrivacy,
     Grouped,
@@ -55,12 +56,12 @@ __all__ = [
     "Cost",
     "Event",
     "Filter",
+    "Fixed",
     "GaussianNoise",
     "GaussianPrivacy",
     "Grouped",
     "LaplaceNoise",
     "Ledger",
-    "Left",
     "Limits",
     "Opening",
     "Parallel",
@@ -70,6 +71,7 @@ __all__ = [
     "Pure",
     "RandomizedResponse",
     "Receipt",
+    "Remaining",
     "Request",
     "Scope",
     "SqliteStore",

@@ -10,7 +10,6 @@ import pytest
 
 from leastnoise.accounting import Approximate, BoundedRange, Concentrated, LaplaceNoise, Pure
 from leastnoise.composition import (
-    account,
     advanced,
     atomic_events,
     concentrated,
@@ -18,12 +17,14 @@ from leastnoise.composition import (
     exact_sums,
     group,
     homogeneous,
+    limits,
     loss_distribution,
     loss_laws,
     normal_form,
     renyi,
     rounding_up,
 )
+from leastnoise.composition import filter as filters
 from leastnoise.exact import exp_above, exp_below, ln
 from leastnoise.exact.balls import above, below, of_fraction, scaled_bounds
 from leastnoise.exact.convolution import convolve_above, convolve_below
@@ -277,14 +278,14 @@ def check_long_sums():
 
 
 def check_long_tallies():
-    total = account.Tally()
+    total = exact_sums.Tally()
     for p in PRIMES:
         total.add(Fraction(1, p))
     assert total.value >= sum((Fraction(1, p) for p in PRIMES), start=Fraction(0))
 
 
 def check_tallies_of_logarithms():
-    total = account.Tally()
+    total = exact_sums.Tally()
     for p in PRIMES[:20]:
         total.add(ln(p))
     assert total.value >= sum((ln(p) for p in PRIMES[:20]), start=Fraction(0))
@@ -292,18 +293,25 @@ def check_tallies_of_logarithms():
 
 def check_rough_costs():
     for epsilon in (Fraction(1, 3), Fraction(2, 3), Fraction(1, 10), Fraction(7, 5)):
-        rough = cost.Cost(epsilon, epsilon / 7, epsilon / 9).rough
-        assert Fraction(rough[0]) >= epsilon
-        assert Fraction(rough[1]) >= epsilon / 7
-        assert Fraction(rough[2]) >= epsilon / 9
+        rough = cost.Cost(epsilon, epsilon / 7, epsilon / 9, epsilon / 11, (epsilon / 2, epsilon / 3)).rough
+        exact = {
+            "basic": (epsilon / 2, epsilon / 3),
+            "concentrated": (epsilon, epsilon / 7, epsilon / 9),
+            "gaussian": (epsilon, epsilon / 7, epsilon / 11),
+        }
+        for kind, parts in exact.items():
+            assert all(Fraction(near) >= part for near, part in zip(rough[kind], parts, strict=False))
 
 
 def check_rough_limits():
     """A million debits that fit as doubles fit exactly: the rough limits leave room for the roundings."""
-    limits = account.Limits(Privacy("1/3", "1/30"))
-    rough = account.Account(limits)._rough_limits
-    exact = (limits.budget.epsilon, limits.event_delta, limits.rho)
-    assert all(Fraction(near) * (1 + Fraction(1, 2**21)) <= limit for near, limit in zip(rough, exact, strict=True))
+    budget = Privacy("1/3", "1/30")
+    for kind in ("concentrated", "gaussian"):
+        account = filters.Account(limits.Limits(budget, composition=kind))
+        account.add(cost.cost_of(Pure("1/10")))
+        exact = (account.rule.epsilon, account.rule.event_delta, account.rule.amount)
+        near = zip(account._rough_limits, exact, strict=True)
+        assert all(Fraction(rough) * (1 + Fraction(1, 2**21)) <= limit for rough, limit in near)
 
 
 def outside_in(expression, bits=64):
@@ -326,8 +334,11 @@ def rational_below(number):
     return round_down(number) if isinstance(number, LogSum) else number
 
 
+add_above = exact_sums.add_above
+
+
 def long_sums_below(total, term):
-    rounded = exact_sums.add_above(total, term)
+    rounded = add_above(total, term)
     return rounded if rounded == total + term else round_down(total + term)
 
 
@@ -368,10 +379,10 @@ TURNS = [
     (exact_sums, "above", below, check_round_up),
     (exact_sums, "ceil", floor, check_round_up),
     (exact_sums, "round_up", round_down, check_long_sums),
-    (account, "round_up", round_down, check_long_tallies),
-    (account, "add_above", long_sums_below, check_tallies_of_logarithms),
+    (exact_sums, "round_up", round_down, check_long_tallies),
+    (exact_sums, "add_above", long_sums_below, check_tallies_of_logarithms),
     (cost, "math", upside_down, check_rough_costs),
-    (account, "_SURELY", 1.0, check_rough_limits),
+    (filters, "_SURELY", 1.0, check_rough_limits),
 ]
 
 

@@ -22,9 +22,9 @@ from leastnoise.accounting import (
     compose,
     cost_of,
 )
-from leastnoise.composition.account import Account
 from leastnoise.composition.atomic_events import rho_of
 from leastnoise.composition.concentrated import concentrated_epsilon, rho_within
+from leastnoise.composition.filter import Account
 from leastnoise.errors import BadParameter, BudgetExceeded, ForeignProcess, UnknownEvent
 from leastnoise.exact import ln
 from leastnoise.model.privacy import Privacy
@@ -116,14 +116,14 @@ def test_a_refusal_says_what_would_fit_and_it_does():
 
 def test_the_queries_own_delta_has_its_share():
     budget = Filter(Privacy(1, "1e-6"))
-    assert budget.limits.event_delta == Fraction(1, 2 * 10**6)
     budget.debit(Approximate("1/10", "3e-7"))
+    assert budget._account.rule.event_delta == Fraction(1, 2 * 10**6)
     with pytest.raises(BudgetExceeded, match="leaves δ = 2e-07"):
         budget.debit(Approximate("1/10", "3e-7"))
     budget.debit(Approximate("1/10", "2e-7"))
     assert budget.left.delta == 0
     basic = Filter(Privacy(1, "1e-6"), event_delta="1e-6")
-    assert basic.limits.rho == 0
+    assert [rule.composition for rule in basic.limits.rules()] == ["basic"]
 
 
 def test_concentrated_queries_need_some_delta():
@@ -160,8 +160,10 @@ def test_what_is_no_event_is_refused_and_costs_nothing():
 
 @pytest.mark.parametrize("epsilon", ["1e7", "1e400"])
 def test_a_budget_that_promises_nothing_is_refused(epsilon):
-    with pytest.raises(BadParameter, match="at most 1000000"):
+    with pytest.raises(BadParameter, match="insist=True"):
         Filter(Privacy(epsilon))
+    with pytest.raises(BadParameter, match="at most 1000000"):
+        Filter(Privacy(epsilon, insist=True))
     with pytest.raises(BudgetExceeded):
         Filter(Privacy(1)).debit(Pure(epsilon))
 
@@ -230,8 +232,8 @@ def test_rho_bounds_the_divergence_of_randomized_response_at_every_order(epsilon
 @given(st.lists(st.tuples(st.integers(1, 40), st.booleans()), max_size=60))
 def test_doubles_decide_nothing_that_exact_sums_would_decide_otherwise(steps):
     """The quick way and the exact rule agree, also close to the limits and after taking back."""
-    limits = Limits(Privacy(1, "1e-6"), "1e-7")
-    account, kept = Account(limits), []
+    limits = Limits(Privacy(1, "1e-6"), "1e-7", "concentrated")
+    account, kept, rho = Account(limits), [], rho_within(Fraction(1), Fraction(9, 10**7))
     for size, back in steps:
         cost = cost_of(
             Pure(Fraction(size, 200)) if size % 3 else Approximate(Fraction(size, 200), Fraction(size, 10**9))
@@ -239,7 +241,7 @@ def test_doubles_decide_nothing_that_exact_sums_would_decide_otherwise(steps):
         total_epsilon = sum((each.epsilon for each in kept), start=cost.epsilon)
         total_delta = sum((each.delta for each in kept), start=cost.delta)
         total_rho = sum((each.rho for each in kept), start=cost.rho)
-        exactly = total_delta <= limits.event_delta and (total_epsilon <= 1 or total_rho <= limits.rho)
+        exactly = total_delta <= limits.event_delta and (total_epsilon <= 1 or total_rho <= rho)
         assert account.admits(cost) == exactly
         if exactly:
             account.add(cost)

@@ -1,21 +1,21 @@
 """Events add up to (ε, δ): accountants that never report too little, and filters that can't be overdrawn."""
 
-from leastnoise.composition.account import Left, Limits
 from leastnoise.composition.advanced import advanced_per_query, corollary_per_query
 from leastnoise.composition.basic import basic_per_query
 from leastnoise.composition.best_bound import all_bounds, compose, per_query
 from leastnoise.composition.bound import Bound
 from leastnoise.composition.cost import Cost, cost_of
-from leastnoise.composition.filter import Filter
+from leastnoise.composition.filter import Filter, Remaining
 from leastnoise.composition.group import group_privacy
 from leastnoise.composition.homogeneous import homogeneous_delta, homogeneous_epsilon, homogeneous_per_query
+from leastnoise.composition.limits import Limits
 
 __all__ = [
     "Bound",
     "Cost",
     "Filter",
-    "Left",
     "Limits",
+    "Remaining",
     "advanced_per_query",
     "all_bounds",
     "basic_per_query",

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from fractions import Fraction
-from math import ceil
+from math import ceil, lcm
+from typing import Any
 
 from leastnoise.exact.balls import above, precise
 from leastnoise.exact.numbers import Exact, LogSum
+from leastnoise.exact.parameters import read_exact, read_integer
 
-__all__ = ["add_above", "rational_above", "round_up", "sum_above"]
+__all__ = ["Tally", "add_above", "rational_above", "round_up", "sum_above"]
 
 _GRID_BITS = 128
 _LONGEST_DENOMINATOR = 512  # bits
@@ -71,3 +73,72 @@ def sum_above(terms: Iterable[tuple[Exact, int]]) -> Exact:
     for denominator, numerator in by_denominator.items():
         total = add_above(total, Fraction(numerator, denominator))
     return total
+
+
+class Tally:
+    """A running total that is exact, quick to add to and quick to compare; of numbers of at least zero, or None.
+
+    It keeps one whole number over a common denominator, logarithms beside it, and how many terms were None, with which
+    the total is None. Where the denominator or the number of logarithms would grow without end, the total goes on as
+    the next multiple of 2^-128: it may overcount, never undercount.
+
+    >>> total = Tally()
+    >>> for _ in range(10):
+    ...     total.add(Fraction(1, 10))
+    >>> total.value, total.fits(Fraction(0), Fraction(1)), total.fits(Fraction(1, 10**9), Fraction(1))
+    (Fraction(1, 1), True, False)
+    """
+
+    __slots__ = ("_bottom", "_logs", "_missing", "_top")
+
+    def __init__(self) -> None:
+        self._top, self._bottom, self._missing = 0, 1, 0
+        self._logs: Exact = Fraction(0)  # everything that was ever added together with a logarithm
+
+    @property
+    def value(self) -> Exact | None:
+        """The sum; None where a term was None."""
+        return None if self._missing else self._known
+
+    @property
+    def _known(self) -> Exact:
+        return self._logs + Fraction(self._top, self._bottom)
+
+    def add(self, number: Exact | None, count: int = 1) -> None:
+        """Add a number `count` times; with a count below zero, take back what was added before."""
+        if number is None:
+            self._missing += count
+        elif isinstance(number, LogSum):
+            self._logs = add_above(self._logs, number * count) if count > 0 else self._logs + number * count
+        else:
+            self._add_rational(number * count)
+
+    def _add_rational(self, number: Fraction) -> None:
+        if self._bottom % number.denominator:
+            common = lcm(self._bottom, number.denominator)
+            self._top, self._bottom = self._top * (common // self._bottom), common
+        self._top += number.numerator * (self._bottom // number.denominator)
+        if self._bottom.bit_length() > _LONGEST_DENOMINATOR:
+            short = round_up(Fraction(self._top, self._bottom))
+            self._top, self._bottom = short.numerator, short.denominator
+
+    def fits(self, number: Exact | None, limit: Exact) -> bool:
+        """Whether the sum stays at most `limit` with `number` added; None never does."""
+        if number is None or self._missing:
+            return False
+        if isinstance(number, LogSum) or isinstance(limit, LogSum) or self._logs:
+            return bool(self._known + number <= limit)
+        top = self._top * number.denominator + number.numerator * self._bottom
+        return top * limit.denominator <= limit.numerator * self._bottom * number.denominator
+
+    def to_list(self) -> list[Any]:
+        """The sum of what is known as text, and how many terms were None."""
+        return [str(self._known), self._missing]
+
+    @classmethod
+    def from_list(cls, data: list[Any]) -> Tally:
+        """The inverse of `to_list`."""
+        total = cls()
+        total.add(read_exact(data[0], "total"))
+        total._missing = read_integer(data[1], "missing", at_least=0)
+        return total

@@ -27,6 +27,7 @@ from leastnoise.model.events import (
     Composed,
     Concentrated,
     Event,
+    Fixed,
     GaussianNoise,
     GaussianPrivacy,
     Grouped,
@@ -139,7 +140,7 @@ class _Heap:
             self.deltas[group_delta_above(event.epsilon, event.delta, size)] += count
             if event.epsilon > 0:
                 self.add_atom(Pure(event.epsilon * size), count)
-        elif isinstance(event, Composed):
+        elif isinstance(event, Composed | Fixed):
             for part in event.events:
                 self.add(part, count, size)
         elif isinstance(event, Grouped):

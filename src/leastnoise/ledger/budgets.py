@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from leastnoise.composition.account import Account, Left, Limits
 from leastnoise.composition.cost import Cost
+from leastnoise.composition.filter import Account, Remaining
+from leastnoise.composition.limits import Composition, Limits
 from leastnoise.errors import BadParameter
 from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.ledger.record import UNIT_PURPOSE, Entry, read_name, read_purpose
@@ -70,7 +71,11 @@ class Budget:
 
 
 def write_grant(
-    budget: Privacy, scope: Scope, refresh: NumberLike | None = None, event_delta: NumberLike | None = None
+    budget: Privacy,
+    scope: Scope,
+    refresh: NumberLike | None = None,
+    event_delta: NumberLike | None = None,
+    composition: Composition | None = None,
 ) -> Entry:
     """The fields of a grant."""
     if not isinstance(budget, Privacy):
@@ -79,9 +84,7 @@ def write_grant(
         "dataset": None if scope.dataset is None else read_name(scope.dataset, "dataset"),
         "analyst": None if scope.analyst is None else read_name(scope.analyst, "analyst"),
         "purpose": None if scope.purpose is None else read_purpose(scope.purpose),
-        "epsilon": str(budget.epsilon),
-        "delta": str(budget.delta),
-        "event_delta": str(Limits(budget, event_delta).event_delta),
+        **Limits(budget, event_delta, composition).to_dict(),
         "refresh": None if refresh is None else read_integer(refresh, "refresh", at_least=1, at_most=_LONGEST_PERIOD),
     }
 
@@ -90,12 +93,13 @@ def read_grant(entry: Entry, time: int) -> Budget:
     """The inverse of `write_grant`: the budget as granted at a time, with nothing spent of it."""
     scope = Scope(*(None if entry[k] is None else read_name(entry[k], k) for k in ("dataset", "analyst", "purpose")))
     refresh = None if entry["refresh"] is None else read_integer(entry["refresh"], "refresh", at_least=1)
-    return Budget(scope, _limits(entry["epsilon"], entry["delta"], entry["event_delta"]), time, refresh)
+    names = ("epsilon", "delta", "rho", "mu", "event_delta", "composition")
+    return Budget(scope, _limits(tuple((name, entry.get(name)) for name in names)), time, refresh)
 
 
 @lru_cache(maxsize=4096)
-def _limits(epsilon: str, delta: str, event_delta: str) -> Limits:
-    return Limits(Privacy(epsilon, delta), event_delta)
+def _limits(fields: tuple[tuple[str, str | None], ...]) -> Limits:
+    return Limits.from_dict(dict(fields))
 
 
 @dataclass(frozen=True)
@@ -176,7 +180,7 @@ class Balance:
     scope: Scope
     limits: Limits
     spent: Cost
-    left: Left
+    left: Remaining
     refresh: int | None
     renewed: int | None
 
@@ -184,7 +188,7 @@ class Balance:
 def balances_at(budgets: Iterable[Budget], now: int) -> list[Balance]:
     """What is spent and left of each."""
     found = []
-    lefts: dict[tuple[int, Cost], Left] = {}  # many budgets are alike, and nothing was spent of most
+    lefts: dict[tuple[int, Cost], Remaining] = {}  # many budgets are alike, and nothing was spent of most
     for budget in budgets:
         account, period = budget.account_at(now), max(budget.period, budget.period_at(now))
         renewed = None if budget.refresh is None else budget.start + period * budget.refresh
@@ -196,12 +200,6 @@ def balances_at(budgets: Iterable[Budget], now: int) -> list[Balance]:
     return found
 
 
-def left_at(budgets: Iterable[Budget], now: int) -> Left:
+def left_at(budgets: Iterable[Budget], now: int) -> Remaining:
     """What one more query may cost: the least that the budgets that bind it leave."""
-    each = [budget.account_at(now).left for budget in budgets]
-    return Left(
-        min(left.epsilon for left in each),
-        min(left.rho for left in each),
-        min(left.delta for left in each),
-        max(left.used for left in each),
-    )
+    return Remaining.least(budget.account_at(now).left for budget in budgets)

@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from leastnoise.composition.account import Left
 from leastnoise.composition.cost import cost_of
+from leastnoise.composition.filter import Remaining
+from leastnoise.composition.limits import Composition
 from leastnoise.errors import BadParameter, LedgerUnavailable, RequestConflict
 from leastnoise.exact.parameters import NumberLike, read_exact
 from leastnoise.exact.sources import system_source
@@ -136,6 +137,7 @@ class Ledger:
         purpose: str | None = None,
         refresh: NumberLike | None = None,
         event_delta: NumberLike | None = None,
+        composition: Composition | None = None,
     ) -> None:
         """Grant a budget, or set new limits for one; what was spent stays spent.
 
@@ -147,9 +149,10 @@ class Ledger:
             analyst: Only debits by this analyst.
             purpose: Only debits for this purpose.
             refresh: The length of a period in seconds; None for a budget that never comes back.
-            event_delta: The part of δ for the queries' own δ; half where nothing is said.
+            event_delta: The part of δ for the queries' own δ; see `Limits`.
+            composition: Which sums decide; see `Limits`. Where nothing is said, the first query fixes it.
         """
-        fields = write_grant(budget, Scope(dataset, analyst, purpose), refresh, event_delta)
+        fields = write_grant(budget, Scope(dataset, analyst, purpose), refresh, event_delta, composition)
         self._session.write(lambda context: context.append("grant", fields))
 
     def release(self, request: Request, draw: Callable[[], Json]) -> Any:
@@ -284,7 +287,7 @@ class Ledger:
             budgets = [each for each in state.budgets.values() if dataset is None or each.scope.dataset == dataset]
             return balances_at(budgets, self._session.now(state))
 
-    def left(self, dataset: str, analyst: str, purpose: str = "any", opening: Opening | None = None) -> Left:
+    def left(self, dataset: str, analyst: str, purpose: str = "any", opening: Opening | None = None) -> Remaining:
         """What one more query may cost: the least that the budgets that bind it leave.
 
         Args:

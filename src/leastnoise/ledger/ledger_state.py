@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from leastnoise.composition.account import Account, Limits
 from leastnoise.composition.cost import Cost, cost_of
+from leastnoise.composition.filter import Account
+from leastnoise.composition.limits import Limits
 from leastnoise.errors import (
     BudgetChanged,
     BudgetExceeded,
@@ -29,15 +30,13 @@ from leastnoise.ledger.record import (
     UNIT_PURPOSE,
     Entry,
     canonical,
-    read_cost,
     read_name,
     read_purpose,
     request_key,
-    write_cost,
 )
 from leastnoise.ledger.request_states import RequestStates
 from leastnoise.ledger.store import Transaction
-from leastnoise.ledger.suspension import Suspensions, charge_at_most, raised, rest_of
+from leastnoise.ledger.suspension import Suspensions, raised
 from leastnoise.ledger.witness import Witness
 from leastnoise.model.events import event_from_dict
 from leastnoise.model.privacy import Privacy
@@ -260,7 +259,8 @@ class LedgerState:
                 price = cost_of(event_from_dict(entry["event"]))
             except (LeastNoiseError, RecursionError):
                 raise damaged(entry["seq"], "its event has no price") from None
-            if write_cost(price) != entry["cost"]:
+            full = price.to_list()
+            if entry["cost"] not in (full, full[:3]):  # three numbers, as ledgers once held, are no less
                 raise damaged(entry["seq"], "its price is not that of its event")
             self._fair.add(pair)
 
@@ -350,7 +350,7 @@ class LedgerState:
         budgets = self.matching(dataset, analyst, purpose)
         accounts = [budget.account_at(time) for budget in budgets]
         key = request_key(analyst, "")[:-2]
-        return _Spending(dataset, analyst, purpose, read_cost(entry["cost"]), budgets, accounts, key)
+        return _Spending(dataset, analyst, purpose, Cost.from_list(entry["cost"]), budgets, accounts, key)
 
     def _commit(self, entry: Entry, time: int, key: str) -> None:
         held = self._held[key]
@@ -379,7 +379,7 @@ class LedgerState:
                 account.take_back(held.cost)
 
     def _fail(self, entry: Entry, time: int, key: str) -> None:
-        reached, cost = self.requests.get(key), read_cost(entry["cost"])
+        reached, cost = self.requests.get(key), Cost.from_list(entry["cost"])
         due = raised(cost, read_exact(entry["floor"], "floor"))
         budgets = self.matching(entry["dataset"], entry["analyst"], entry["purpose"])
         held = self._held.pop(key, None)
@@ -389,7 +389,7 @@ class LedgerState:
                 paid = cost if any(account is each for each in held.accounts) else None
             else:
                 paid = {"committed": cost, "answered": cost, "failed": due}.get(reached.state if reached else "")
-            charge_at_most(account, due if paid is None else rest_of(due, paid))
+            account.add_at_most(due if paid is None else due.without(paid))
             if account is not budget.account:
                 budget.enter(time, account)
         self.suspensions.count(entry["dataset"], entry["analyst"], time, failures=1)

@@ -12,13 +12,12 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from json.encoder import encode_basestring_ascii
 from typing import Any, TypeAlias
 
 from leastnoise.composition.cost import Cost, cost_of
 from leastnoise.errors import BadParameter, UnknownEvent
-from leastnoise.exact.parameters import read_exact, read_rational
 from leastnoise.model.events import Event
 
 __all__ = [
@@ -27,11 +26,9 @@ __all__ = [
     "Json",
     "Request",
     "canonical",
-    "read_cost",
     "read_name",
     "read_purpose",
     "request_key",
-    "write_cost",
 ]
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
@@ -168,31 +165,3 @@ def read_purpose(value: object) -> str:
             fix='pass for example purpose="monthly report"',
         )
     return name
-
-
-def write_cost(cost: Cost) -> list[str | None]:
-    """A cost as JSON: three exact numbers as text."""
-    return [None if cost.epsilon is None else str(cost.epsilon), str(cost.delta), str(cost.rho)]
-
-
-def read_cost(data: Any) -> Cost:
-    """The inverse of `write_cost`.
-
-    Raises:
-        BadParameter: Not three numbers of at least zero.
-
-    >>> read_cost(["1/10", "0", "1/200"])
-    Cost(epsilon=Fraction(1, 10), delta=Fraction(0, 1), rho=Fraction(1, 200))
-    """
-    try:
-        return _read_cost(*data)
-    except TypeError:
-        raise BadParameter("a cost is three numbers as text", given=type(data).__name__, fix="restore it") from None
-
-
-@lru_cache(maxsize=4096)
-def _read_cost(epsilon: str | None, delta: str, rho: str) -> Cost:
-    if not isinstance(epsilon, str | None) or not isinstance(delta, str) or not isinstance(rho, str):
-        raise TypeError
-    known = None if epsilon is None else read_exact(epsilon, "epsilon", at_least=0)
-    return Cost(known, read_rational(delta, "delta", at_least=0), read_rational(rho, "rho", at_least=0))

@@ -40,9 +40,13 @@ COLUMNS = ("budget of", "allows", "spent", "used", "still fits", "renews")
 def balance_texts(balance: Balance) -> tuple[str, str, str, str, str, str]:
     """A text for each column."""
     budget = balance.limits.budget
-    allows = f"ε = {budget.epsilon}" + ("" if budget.is_pure else f", δ = {float(budget.delta):.3g}")
+    allows = (
+        f"ε = {budget.epsilon}, δ = {float(budget.delta):.3g}"
+        if budget.currency == "epsilon and delta"
+        else str(budget)
+    )
     used = show_share(float(balance.left.used))
-    return str(balance.scope), allows, str(balance.spent), used, _still_fits(balance), _renews(balance)
+    return str(balance.scope), allows, balance.left.share, used, _still_fits(balance), _renews(balance)
 
 
 def html_ledger(name: str, read: Callable[[], Sequence[Balance]]) -> str:
@@ -68,13 +72,8 @@ def show_share(used: float) -> str:
 
 
 def _still_fits(balance: Balance) -> str:
-    left = balance.left
-    if not left.epsilon and not left.rho:
-        return "nothing"
-    parts = [f"ε = {float(left.epsilon):.4g}"]
-    parts += [f"or ρ = {float(left.rho):.4g}"] if left.rho else []
-    parts += [f"with δ = {float(left.delta):.2g}"] if left.delta else []
-    return " ".join(parts)
+    text = str(balance.left).removeprefix("a query of at most ").removesuffix(" still fits")
+    return "nothing" if "nothing" in text else text
 
 
 def _renews(balance: Balance) -> str:
@@ -158,6 +157,8 @@ _COLUMNS = (
     "epsilon",
     "delta",
     "rho",
+    "mu",
+    "mu_squared",
     "event",
     "floor",
     "unit",
@@ -184,7 +185,7 @@ def export_csv(rows: Iterable[Row], out: TextIO) -> None:
     for row in rows:
         entry = json.loads(row.body)
         if "cost" in entry:
-            entry["epsilon"], entry["delta"], entry["rho"] = entry["cost"]
+            entry.update(zip(("epsilon", "delta", "rho", "mu_squared"), entry["cost"], strict=False))
         if "parts" in entry:
             entry["part"], entry["answer"] = f"{entry['part']} of {entry['parts']}", entry["text"]
         entry["time"] = datetime.fromtimestamp(entry["time"], UTC).isoformat()

@@ -13,7 +13,7 @@ from typing import Any
 from leastnoise.errors import BadParameter, BudgetChanged, RequestConflict
 from leastnoise.ledger.budgets import Opening, PrivacyUnit, Scope, read_opening, write_grant
 from leastnoise.ledger.ledger_state import LedgerState
-from leastnoise.ledger.record import Entry, Json, Request, write_cost
+from leastnoise.ledger.record import Entry, Json, Request
 from leastnoise.ledger.request_states import TRANSITIONS, RequestState
 from leastnoise.ledger.session import WriteContext
 
@@ -156,7 +156,7 @@ def entry_fields(kind: str, step: str, request: Request) -> Entry:
             "dataset": request.dataset,
             "purpose": request.purpose,
             "event": request.event.to_dict(),
-            "cost": write_cost(request.cost),
+            "cost": request.cost.to_list(),
             "fingerprint": request.fingerprint,
         }
     return fields

@@ -11,13 +11,12 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from shlex import quote
 
-from leastnoise.composition.account import Account
 from leastnoise.composition.cost import Cost, cost_of
 from leastnoise.errors import DatasetSuspended
 from leastnoise.exact.numbers import Exact
 from leastnoise.model.events import Pure
 
-__all__ = ["FLOOR", "INTERRUPTIONS", "Suspension", "Suspensions", "charge_at_most", "raised", "rest_of"]
+__all__ = ["FLOOR", "INTERRUPTIONS", "Suspension", "Suspensions", "raised"]
 
 INTERRUPTIONS = 3  # so many since the last clearing suspend a dataset for an analyst
 FLOOR = Fraction(1, 10)  # the least ε that a failure is charged, or what is left
@@ -106,32 +105,4 @@ def raised(cost: Cost, floor: Exact) -> Cost:
     >>> raised(cost_of(Pure("1/100")), Fraction(1, 10)).epsilon
     Fraction(1, 10)
     """
-    least = cost_of(Pure(floor))
-    epsilon = None if cost.epsilon is None or least.epsilon is None else max(cost.epsilon, least.epsilon)
-    return Cost(epsilon, cost.delta, max(cost.rho, least.rho))
-
-
-def rest_of(due: Cost, paid: Cost) -> Cost:
-    """What is due after `paid`, which is nowhere more; an unbounded ε is paid by an unbounded one."""
-    epsilon: Exact | None = None
-    if paid.epsilon is None:
-        epsilon = _ZERO
-    elif due.epsilon is not None:
-        epsilon = due.epsilon - paid.epsilon
-    return Cost(epsilon, due.delta - paid.delta, due.rho - paid.rho)
-
-
-def charge_at_most(account: Account, due: Cost) -> None:
-    """Add a cost, or if it does not fit, of each part what is left.
-
-    So whichever arm of the account's rule held before holds after, and nothing is left in it.
-    """
-    if not account.admits(due):
-        spent, limits = account.spent, account.limits
-        left = _ZERO if spent.epsilon is None else max(limits.budget.epsilon - spent.epsilon, _ZERO)
-        due = Cost(
-            left if due.epsilon is None else min(due.epsilon, left),
-            min(due.delta, max(limits.event_delta - spent.delta, _ZERO)),
-            min(due.rho, max(limits.rho - spent.rho, _ZERO)),
-        )
-    account.add(due)
+    return cost.at_least(cost_of(Pure(floor)))

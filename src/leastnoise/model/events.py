@@ -21,6 +21,7 @@ __all__ = [
     "Composed",
     "Concentrated",
     "Event",
+    "Fixed",
     "GaussianNoise",
     "GaussianPrivacy",
     "Grouped",
@@ -251,7 +252,36 @@ class Grouped:
         return {"kind": self.kind, "event": self.event.to_dict(), "size": self.size}
 
 
-Event: TypeAlias = Pure | Approximate | Concentrated | Composed | Parallel | Grouped
+@dataclass(frozen=True, init=False)
+class Fixed:
+    """Several events whose list was fixed before the first of them, and the claim that they are (ε, δ) together.
+
+    The claim counts only after `leastnoise.accounting.cost_of` has proven it from the events, so it may be as tight as
+    the tightest accountant. Bounds of loss distributions may differ a little between versions: round the claim up.
+
+    Args:
+        events: What happens, on the same people.
+        epsilon: What they cost together, at least what `compose` says at this δ.
+        delta: The δ of the claim.
+    """
+
+    kind: ClassVar[str] = "fixed"
+    events: tuple[Event, ...]
+    epsilon: Exact
+    delta: Fraction
+
+    def __init__(self, events: Iterable[Event], epsilon: NumberLike, delta: NumberLike = 0) -> None:
+        object.__setattr__(self, "events", _read_events(events))
+        object.__setattr__(self, "epsilon", read_exact(epsilon, "epsilon", at_least=0))
+        object.__setattr__(self, "delta", read_rational(delta, "delta", at_least=0, below=1))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, exact."""
+        events = [event.to_dict() for event in self.events]
+        return {"kind": self.kind, "events": events, "epsilon": str(self.epsilon), "delta": str(self.delta)}
+
+
+Event: TypeAlias = Pure | Approximate | Concentrated | Composed | Parallel | Grouped | Fixed
 
 
 def event_from_dict(data: Mapping[str, Any]) -> Event:
@@ -268,6 +298,8 @@ def event_from_dict(data: Mapping[str, Any]) -> Event:
         if kind in ("composed", "parallel") and set(fields) == {"events"}:
             parts = tuple(event_from_dict(part) for part in fields["events"])
             return Composed(parts) if kind == "composed" else Parallel(parts)
+        if kind == "fixed" and set(fields) == {"events", "epsilon", "delta"}:
+            return Fixed(tuple(map(event_from_dict, fields["events"])), fields["epsilon"], fields["delta"])
         if kind == "group" and set(fields) == {"event", "size"}:
             return Grouped(event_from_dict(fields["event"]), fields["size"])
     except TypeError:
@@ -302,4 +334,4 @@ _SIMPLE: dict[str, type[Pure | Approximate | Concentrated]] = {
         GaussianPrivacy,
     )
 }
-_VOCABULARY = frozenset((*_SIMPLE.values(), Composed, Parallel, Grouped))
+_VOCABULARY = frozenset((*_SIMPLE.values(), Composed, Parallel, Grouped, Fixed))

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 from numpy.typing import NDArray
 
-from leastnoise.composition import Left
+from leastnoise.composition import Remaining
 from leastnoise.data import Axis, Contribution, Predicate, Table
 from leastnoise.data.predicates import read_filter
 from leastnoise.errors import BadParameter, Closed, TooLarge, UncoveredDebit
@@ -100,7 +100,7 @@ class Dataset:
         return budget
 
     @property
-    def left(self) -> Left:
+    def left(self) -> Remaining:
         """What one more question may cost."""
         return self.ledger.left(self.name, self.analyst, self.purpose, self.opening)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from leastnoise.composition import Cost, Left, cost_of
+from leastnoise.composition import Cost, Remaining, cost_of
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
@@ -87,7 +87,7 @@ class ReleasePlan:
     event: Event
     options: tuple[Candidate, ...] = ()
     notes: tuple[str, ...] = ()
-    left: Left | None = field(default=None, compare=False)
+    left: Remaining | None = field(default=None, compare=False)
 
     @property
     def cost(self) -> Cost:

@@ -29,7 +29,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from leastnoise.composition import Left
+from leastnoise.composition import Remaining
 from leastnoise.errors import BadParameter, EngineFailure, LeastNoiseError, LedgerUnavailable
 from leastnoise.exact.sources import releasing
 from leastnoise.ledger import FLOOR, Ledger, Opening, Request
@@ -137,7 +137,7 @@ def _interrupted(ledger: Ledger, request: Request) -> None:
         return
 
 
-def left_after(ledger: Ledger | None, request: Request | None) -> Left | None:
+def left_after(ledger: Ledger | None, request: Request | None) -> Remaining | None:
     """What the budget leaves after a release, for display. An answer that was paid is not held back for it."""
     if ledger is None or request is None:
         return None

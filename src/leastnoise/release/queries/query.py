@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.composition import Left
+from leastnoise.composition import Remaining
 from leastnoise.composition.cost import LEAST_EPSILON
 from leastnoise.data import Axis, Contribution, CountRows, CountUnits, Measure, Predicate, Table
 from leastnoise.exact.numbers import Exact
@@ -52,7 +52,7 @@ class AskedDataset(Protocol):
     @property
     def opening(self) -> Opening: ...
     @property
-    def left(self) -> Left: ...
+    def left(self) -> Remaining: ...
     def require_ready(self) -> None: ...
 
 
