@@ -48,7 +48,7 @@ def test_the_table_shows_bars_of_what_is_spent_and_left():
     assert "dataset 'census'" in output
     assert "analyst '[red]ada'" in output, "a name is not markup"
     assert "███████░░░░░ 60.0%" in output
-    assert "ε = 3/5" in output
+    assert "ε = 0.6 of 1" in output
     assert "ε = 0.4" in output
     assert "never" in output
     assert "UTC" in output
