@@ -13,7 +13,13 @@ import leastnoise as ln
 from leastnoise.errors import BadCertificate, BadParameter, LeastNoiseError, TooLarge
 from leastnoise.exact import SeededSource
 from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.mechanisms.strategy import ExplicitWorkload, MarginalsMechanism, plan_marginals, plan_strategy
+from leastnoise.mechanisms.strategy import (
+    ExplicitWorkload,
+    MarginalsMechanism,
+    PureMarginalsMechanism,
+    plan_marginals,
+    plan_strategy,
+)
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.marginals import MarginalStrategy
 
@@ -123,6 +129,24 @@ def test_all_sums_agree_exactly_and_errors_are_the_stated_ones():
     for k, stated in enumerate(mechanism.squared_errors()):
         assert abs(np.mean(squares[k]) / float(stated) - 1) < 6 * (2 / 800) ** 0.5
         assert abs(np.mean(within[k]) - 0.95) < 6 * (0.95 * 0.05 / 800) ** 0.5
+
+
+@pytest.mark.parametrize(("sizes", "tables"), CASES)
+def test_laplace_noise_on_all_tables_is_made_to_agree_by_exact_least_squares(sizes, tables):
+    mechanism = PureMarginalsMechanism(sizes, tables, 1, groups=2, rows=3)
+    assert mechanism.noise.sensitivity == 6 * len(tables)
+    matrix = RationalMatrix(written_out(sizes, tables))
+    solved = (matrix.transposed() @ matrix).solve(matrix.transposed())
+    projection = matrix @ solved
+    released = [int(y) for y in RNG.integers(-50, 50, matrix.shape[0])]
+    found = [x for table in mechanism.tables(released) for x in table.ravel()]
+    exact = (projection @ RationalMatrix([[y] for y in released])).rows
+    assert found == [row[0] for row in exact]
+    shares = [s for s, t in zip(mechanism.shares, tables, strict=True) for _ in range(prod(sizes[i] for i in t))]
+    assert shares == [projection.rows[k][k] for k in range(len(shares))]
+    variance = mechanism.noise.moment(2).upper
+    assert mechanism.squared_errors() == tuple(share * variance for share in mechanism.shares)
+    assert mechanism.reason().lower_bound.upper <= mechanism.error().expected.upper
 
 
 @pytest.mark.parametrize(("most", "least", "expected"), [(2, 2, 6.359), (3, 0, 10.665)])

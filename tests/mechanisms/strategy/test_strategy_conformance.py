@@ -11,6 +11,7 @@ from leastnoise.mechanisms.strategy import (
     IdentityWorkload,
     MarginalsMechanism,
     PrefixSums,
+    PureMarginalsMechanism,
     PureStrategyMechanism,
     Strategy,
     StrategyMechanism,
@@ -94,12 +95,27 @@ def marginals():
     )
 
 
+def pure_marginals():
+    return Case(
+        PureMarginalsMechanism,
+        {"sizes": (2,), "tables": [(0,)], "epsilon": "ln(9)"},
+        answers=[([0, 0],), ([1, 0],), ([1, 1],)],
+        graph=from_edges([(0, 1), (1, 2)], [0, 1, 2]),
+        outputs=list(product(range(-12, 15), repeat=2)),
+        complete=False,
+        samples=50_000,
+        bad_parameters={"epsilon": BAD_MU, "groups": [0, 1.5, None], "rows": [0, 1.5, None], "sizes": [(0,)]},
+        bad_answers=[[[5678.5, 1]], [[12345] * 7], "12345", [[[1234, 5678]]], None, [[True, False]], [[1234, 1]] * 2],
+    )
+
+
 CASES = [
     strategy(HAND, ONE_CELL, Fraction(1, 2)),
     strategy(CELLS, BOTH_CELLS, Fraction(1)),
     pure(dataclasses.replace(HAND, norm="l1"), ONE_CELL, "ln(9)"),
     pure(dataclasses.replace(CELLS, norm="l1"), BOTH_CELLS, "ln(9)"),
     marginals(),
+    pure_marginals(),
 ]
 
 

@@ -81,8 +81,8 @@ def mean_along(noise: Geometric | DiscreteGaussian, shape: Shape, summed: bool =
 
 
 @lru_cache(maxsize=4096)
-def reach_of(noise: IntegerNoise, squares: Fraction, largest: Fraction) -> Fraction:
-    """A t with P(|Σ f_i·Z_i| > t) ≤ 1/20, where Σf_i² = squares and |f_i| ≤ largest.
+def reach_of(noise: IntegerNoise, squares: Fraction, largest: Fraction, level: Fraction = LEVEL) -> Fraction:
+    """A t with P(|Σ f_i·Z_i| > t) ≤ 1 − level, where Σf_i² = squares and |f_i| ≤ largest.
 
     The discrete Gaussian has E e^(λY) ≤ e^(λ²σ²/2) (Canonne, Kamath and Steinke 2020, Corollary 17), which gives
     t = σ‖f‖·√(2·ln 40). Discrete Laplace noise has E e^(λX) = (1 − α)²/((1 − αe^λ)(1 − αe^-λ)). For any other noise
@@ -94,8 +94,8 @@ def reach_of(noise: IntegerNoise, squares: Fraction, largest: Fraction) -> Fract
     if not squares:
         return Fraction(0)
     if squares == largest**2:
-        return noise.quantile() * largest
-    rest = 1 - LEVEL
+        return noise.quantile(level) * largest
+    rest = 1 - level
     if isinstance(noise, DiscreteGaussian):
         return sqrt_above(2 * noise.sigma_squared * squares * ln_above(2 / rest))
     if isinstance(noise, Geometric):

@@ -2,6 +2,7 @@
 
 from leastnoise.mechanisms.strategy.marginals import MarginalsMechanism, plan_marginals
 from leastnoise.mechanisms.strategy.planning import Strategy, plan_strategy
+from leastnoise.mechanisms.strategy.pure_marginals import PureMarginalsMechanism
 from leastnoise.mechanisms.strategy.pure_planning import plan_pure_strategy
 from leastnoise.mechanisms.strategy.strategy_mechanism import Estimates, PureStrategyMechanism, StrategyMechanism
 from leastnoise.model.linear_workloads import (
@@ -20,6 +21,7 @@ __all__ = [
     "IdentityWorkload",
     "MarginalsMechanism",
     "PrefixSums",
+    "PureMarginalsMechanism",
     "PureStrategyMechanism",
     "Ranges",
     "Strategy",

@@ -37,7 +37,7 @@ from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.strategies import GOALS
 from leastnoise.model.strategy_certificates import MarginalsCertificate
 
-__all__ = ["MarginalsMechanism", "plan_marginals"]
+__all__ = ["MarginalsMechanism", "plan_marginals", "read_tables"]
 
 _LEAST_VARIANCE_BITS = 40  # of the noise on the finest grid: rounding then adds less than 10^-13 of it
 _COARSEST = Fraction(1, 4)  # squared steps of noise: above it rounding adds less than 1/8 to the variance
@@ -211,7 +211,7 @@ class MarginalsMechanism(Mechanism):
 
     def measure(self, truth: Any) -> list[NDArray[Any]]:
         """The contrasts of each interaction, exactly, each on its own grid."""
-        read = _read_tables(truth, self.strategy)
+        read = read_tables(truth, self.strategy)
         return [block.measure(read[block.table], self.strategy.tables[block.table]) for block in self._blocks]
 
     def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
@@ -250,8 +250,8 @@ class MarginalsMechanism(Mechanism):
         """The least noise of a measurement, in squared steps of its grid."""
         return min(block.base for block in self._blocks if block.multiples.size)
 
-    def half_widths(self) -> tuple[Fraction, ...]:
-        """For each table an error that none of its cells exceeds with 95 % probability, each for itself.
+    def half_widths(self, level: Fraction = LEVEL) -> tuple[Fraction, ...]:
+        """For each table an error that none of its cells exceeds with this probability, each for itself.
 
         A cell is off by Σ a_l·round(g_l). Its normal part has the variance e; what rounding adds is at most Σ|a_l|/2
         ≤ √(numbers·e/s)/2, where s is the least variance in squared steps. The estimates are rounded to 2^-64.
@@ -260,16 +260,16 @@ class MarginalsMechanism(Mechanism):
         found = []
         for table, error in zip(self.strategy.tables, self.strategy.cell_errors, strict=True):
             grid = Fraction(prod(self.strategy.sizes[i] for i in table) << len(table), 1 << _ESTIMATE_BITS)
-            found.append(sqrt_above(error * self._factor) * (normal_reach() + rounding) + grid)
+            found.append(sqrt_above(error * self._factor) * (normal_reach(level) + rounding) + grid)
         return tuple(found)
 
-    def error(self) -> ErrorEstimate:
-        """The expected squared error of all cells in sum, weighted, and the 95 % error of the worst cell, at most."""
+    def error(self, level: Fraction = LEVEL) -> ErrorEstimate:
+        """The expected squared error of all cells in sum, weighted, and the error of the worst cell at a level."""
         sizes, strategy = self.strategy.sizes, self.strategy
         cells = (prod(sizes[i] for i in table) for table in strategy.tables)
         rows = zip(strategy.weights, cells, self.squared_errors(), strict=True)
         total = sum((weight * count * error for weight, count, error in rows), Fraction(0))
-        return ErrorEstimate("squared", Enclosure(total, total), {LEVEL: max(self.half_widths())}, attained=False)
+        return ErrorEstimate("squared", Enclosure(total, total), {level: max(self.half_widths(level))}, attained=False)
 
     def reason(self) -> Reason:
         """The closed form."""
@@ -350,7 +350,7 @@ def _summed(table: Columns, sizes: tuple[int, ...], residuals: dict[Columns, NDA
     return np.asarray(total * Fraction(1, prod(shape) << _ESTIMATE_BITS), dtype=object)
 
 
-def _read_tables(truth: Any, strategy: MarginalStrategy) -> list[NDArray[Any]]:
+def read_tables(truth: Any, strategy: MarginalStrategy) -> list[NDArray[Any]]:
     """The true tables as arrays of Python's integers."""
     shapes = [tuple(strategy.sizes[i] for i in table) for table in strategy.tables]
     if not isinstance(truth, list | tuple) or len(truth) != len(shapes):

@@ -14,7 +14,7 @@ from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import ceil, isqrt, prod
 from typing import Any, ClassVar
 
@@ -53,13 +53,14 @@ _MOST_STEPS = 100
 _FARTHEST = Fraction(1, 1 << 24)  # ‖E‖² of an inverse that is good enough for least squares
 
 
-def normal_reach() -> Fraction:
-    """At least the z with P(|g| ≤ z) = 95 % for standard normal g.
+@lru_cache(maxsize=64)
+def normal_reach(level: Fraction = LEVEL) -> Fraction:
+    """At least the z with P(|g| ≤ z) = level for standard normal g.
 
     >>> round(float(normal_reach()), 6)
     1.959964
     """
-    return enclose(lambda: normal_quantile(of_fraction((1 + LEVEL) / 2))).upper
+    return enclose(lambda: normal_quantile(of_fraction((1 + level) / 2))).upper
 
 
 @dataclass(frozen=True)
@@ -111,8 +112,12 @@ class StrategyRelease(Mechanism):
         """The variance of the noise, at most."""
 
     @abstractmethod
-    def reaches(self) -> list[Fraction]:
-        """For each answer an error of least squares that it does not exceed with 95 % probability."""
+    def reaches(self, level: Fraction) -> list[Fraction]:
+        """For each answer an error of least squares that it does not exceed with this probability."""
+
+    @abstractmethod
+    def mean_errors(self) -> list[Fraction]:
+        """The expected absolute error of each answer, at most."""
 
     def _require_inverse(self) -> None:
         if any(part.precision.off > _FARTHEST for part in self.strategy.parts):
@@ -155,10 +160,11 @@ class StrategyRelease(Mechanism):
         values = (table + (1 << shift - 1)) >> shift
         return Estimates(self.workloads, values)
 
-    def error(self) -> ErrorEstimate:
-        """The expected squared error of the goal, and the 95 % error of the worst answer, at most."""
+    def error(self, level: Fraction = LEVEL) -> ErrorEstimate:
+        """The expected squared error of the goal, and the error of the worst answer at a level, at most."""
         expected = self.strategy.error * self.noise_variance / self.strategy.sensitivity
-        return ErrorEstimate("squared", Enclosure(expected, expected), {LEVEL: max(self.half_widths())}, attained=False)
+        far = max(self.half_widths(level))
+        return ErrorEstimate("squared", Enclosure(expected, expected), {level: far}, attained=False)
 
     def squared_errors(self) -> list[Fraction]:
         """The expected squared error of each answer, at most."""
@@ -169,14 +175,15 @@ class StrategyRelease(Mechanism):
         """For each answer its squared error for noise of variance one, at most."""
         return outer_product([part.answer_errors for part in self.strategy.parts])
 
-    def half_widths(self) -> list[Fraction]:
-        """For each answer an error that it does not exceed with 95 % probability.
+    def half_widths(self, level: Fraction = LEVEL) -> list[Fraction]:
+        """For each answer an error that it does not exceed with this probability.
 
         The grid of the estimates adds a little for each of them that the answer needs.
         """
-        lengths = [[length * w.rank for length in w.lengths()] for w in self.workloads]
+        lengths = outer_product([[length * w.rank for length in w.lengths()] for w in self.workloads])
         grid = Fraction(2, 1 << _GRID_BITS)
-        return [reach + sqrt_above(n) * grid for reach, n in zip(self.reaches(), outer_product(lengths), strict=True)]
+        steps = {length: sqrt_above(length) * grid for length in set(lengths)}
+        return [reach + steps[length] for reach, length in zip(self.reaches(level), lengths, strict=True)]
 
     def certificate(self) -> StrategyCertificate:
         """The strategy with its error and bound."""
@@ -231,15 +238,22 @@ class StrategyMechanism(StrategyRelease):
         """The variance of the rounded noise, at most: σ² + 1/12 and hardly more."""
         return rounded_gaussian_moment(2, self.variance).upper
 
-    def reaches(self) -> list[Fraction]:
-        """For each answer an error that it does not exceed with 95 % probability.
+    def reaches(self, level: Fraction) -> list[Fraction]:
+        """For each answer an error that it does not exceed with this probability.
 
         The answer is off by Σ a_l·round(g_l) with ‖a‖² = e. That is a normal number of variance e·σ² and a rounding
         of at most Σ|a_l|/2 ≤ √(rows·e)/2.
         """
+        return self._roots(normal_reach(level))
+
+    def mean_errors(self) -> list[Fraction]:
+        """E|g| = √(2/π)·σ for the normal part of each answer, and 2/π < 0.63662."""
+        return self._roots(sqrt_above(Fraction(63662, 100000)))
+
+    def _roots(self, factor: Fraction) -> list[Fraction]:
         rows = prod(len(part.strategy) for part in self.strategy.parts)
-        factor = normal_reach() * sqrt_above(self.variance) + Fraction(isqrt(rows) + 1, 2)
-        found = {error: sqrt_above(error) * factor for error in set(self._errors)}
+        each = factor * sqrt_above(self.variance) + Fraction(isqrt(rows) + 1, 2)
+        found = {error: sqrt_above(error) * each for error in set(self._errors)}
         return [found[error] for error in self._errors]
 
     def reason(self) -> Reason:
@@ -300,8 +314,13 @@ class PureStrategyMechanism(StrategyRelease):
         """2α/(1 − α)², rounded up."""
         return self.geometric.moment(2).upper
 
-    def reaches(self) -> list[Fraction]:
-        """For each answer an error that it does not exceed with 95 % probability, by Chernoff's bound.
+    def mean_errors(self) -> list[Fraction]:
+        """The root of the expected square, which is at least the expected size."""
+        found = {error: sqrt_above(error) for error in set(self.squared_errors())}
+        return [found[error] for error in self.squared_errors()]
+
+    def reaches(self, level: Fraction) -> list[Fraction]:
+        """For each answer an error that it does not exceed with this probability, by Chernoff's bound.
 
         The answer is off by Σ a_l·Z_l with ‖a‖² = e and |a_l| ≤ b: `reach_of` for (e/b², 1), times b.
         """
@@ -312,7 +331,7 @@ class PureStrategyMechanism(StrategyRelease):
                 count = error / most**2 if most else Fraction(0)
             else:  # rounded up to ten bits, and never to one: then a single noise would be meant
                 count = Fraction(ceil(error / most**2 * 1024) + 1, 1024)
-            found.append(most * reach_of(self.geometric, count, Fraction(1)))
+            found.append(most * reach_of(self.geometric, count, Fraction(1), level))
         return found
 
     def reason(self) -> Reason:
