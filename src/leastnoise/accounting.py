@@ -1,9 +1,8 @@
 """Privacy accounting: events, what they add up to, filters, and the ledger that keeps a budget for good."""
 
 from leastnoise.composition.advanced import advanced_per_query, corollary_per_query
-from leastnoise.composition.basic import basic_per_query
 from leastnoise.composition.best_bound import all_bounds, compose, per_query
-from leastnoise.composition.bound import Bound
+from leastnoise.composition.bound import Bound, basic_per_query
 from leastnoise.composition.cost import Cost, cost_of
 from leastnoise.composition.filter import Filter, Remaining
 from leastnoise.composition.group import group_privacy

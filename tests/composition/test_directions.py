@@ -14,7 +14,6 @@ from leastnoise.composition import (
     atomic_events,
     concentrated,
     cost,
-    exact_sums,
     group,
     homogeneous,
     limits,
@@ -22,10 +21,9 @@ from leastnoise.composition import (
     loss_laws,
     normal_form,
     renyi,
-    rounding_up,
 )
 from leastnoise.composition import filter as filters
-from leastnoise.exact import exp_above, exp_below, ln
+from leastnoise.exact import exp_above, exp_below, ln, sums
 from leastnoise.exact.balls import above, below, of_fraction, scaled_bounds
 from leastnoise.exact.convolution import convolve_above, convolve_below
 from leastnoise.exact.enclosures import Enclosure, enclose
@@ -116,7 +114,7 @@ def check_what_is_left_of_delta():
 
 
 def check_coarse_prices():
-    few = rounding_up.coarse(normal_form.parts_of([Pure(number) for number in THIRDS]), 23)
+    few = normal_form.coarse(normal_form.parts_of([Pure(number) for number in THIRDS]), 23)
     assert sum(count for _, count in few.atoms) == len(THIRDS)
     pairs = zip(sorted(THIRDS), sorted(atom.epsilon for atom, count in few.atoms for _ in range(count)), strict=True)
     assert all(number <= rounded for number, rounded in pairs)
@@ -266,26 +264,26 @@ def check_rho_of_a_bounded_range():
 
 def check_round_up():
     assert all(
-        exact_sums.round_up(number, bits) >= number for number in (*THIRDS, *LARGE, Fraction(1, 3)) for bits in (3, 128)
+        sums.round_up(number, bits) >= number for number in (*THIRDS, *LARGE, Fraction(1, 3)) for bits in (3, 128)
     )
 
 
 def check_long_sums():
     exact = sum((Fraction(1, p) for p in PRIMES), start=Fraction(0))
-    assert exact_sums.sum_above((Fraction(1, p), 1) for p in PRIMES) >= exact
+    assert sums.sum_above((Fraction(1, p), 1) for p in PRIMES) >= exact
     logs = [ln(p) for p in PRIMES[:20]]
-    assert exact_sums.sum_above((log, 1) for log in logs) >= sum(logs, start=Fraction(0))
+    assert sums.sum_above((log, 1) for log in logs) >= sum(logs, start=Fraction(0))
 
 
 def check_long_tallies():
-    total = exact_sums.Tally()
+    total = sums.Tally()
     for p in PRIMES:
         total.add(Fraction(1, p))
     assert total.value >= sum((Fraction(1, p) for p in PRIMES), start=Fraction(0))
 
 
 def check_tallies_of_logarithms():
-    total = exact_sums.Tally()
+    total = sums.Tally()
     for p in PRIMES[:20]:
         total.add(ln(p))
     assert total.value >= sum((ln(p) for p in PRIMES[:20]), start=Fraction(0))
@@ -334,7 +332,7 @@ def rational_below(number):
     return round_down(number) if isinstance(number, LogSum) else number
 
 
-add_above = exact_sums.add_above
+add_above = sums.add_above
 
 
 def long_sums_below(total, term):
@@ -361,7 +359,7 @@ TURNS = [
     (loss_laws, "scaled_bounds", swapped_bounds, check_masses_of_laws),
     (loss_laws, "scaled_bounds", swapped_bounds, check_gaussian_weights),
     (normal_form, "enclose", outside_in, check_what_is_left_of_delta),
-    (rounding_up, "_cut", lambda mantissa, exponent, _: (mantissa - 1, exponent), check_coarse_prices),
+    (normal_form, "_cut", lambda mantissa, exponent, _: (mantissa - 1, exponent), check_coarse_prices),
     (concentrated, "enclose", outside_in, check_concentrated_epsilon),
     (concentrated, "enclose", outside_in, check_rho_within),
     (concentrated, "math", upside_down, check_rho_within),
@@ -376,11 +374,11 @@ TURNS = [
     (atomic_events, "enclose", outside_in, check_rho_of_pure),
     (atomic_events, "round_up", round_down, check_rho_of_pure),
     (atomic_events, "rational_above", rational_below, check_rho_of_a_bounded_range),
-    (exact_sums, "above", below, check_round_up),
-    (exact_sums, "ceil", floor, check_round_up),
-    (exact_sums, "round_up", round_down, check_long_sums),
-    (exact_sums, "round_up", round_down, check_long_tallies),
-    (exact_sums, "add_above", long_sums_below, check_tallies_of_logarithms),
+    (sums, "above", below, check_round_up),
+    (sums, "ceil", floor, check_round_up),
+    (sums, "round_up", round_down, check_long_sums),
+    (sums, "round_up", round_down, check_long_tallies),
+    (sums, "add_above", long_sums_below, check_tallies_of_logarithms),
     (cost, "math", upside_down, check_rough_costs),
     (filters, "_SURELY", 1.0, check_rough_limits),
 ]

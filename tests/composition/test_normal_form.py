@@ -22,8 +22,7 @@ from leastnoise.accounting import (
     cost_of,
 )
 from leastnoise.composition.atomic_events import Worst, epsilon_of, mu_squared_of, rho_of
-from leastnoise.composition.normal_form import parts_of
-from leastnoise.composition.rounding_up import coarse
+from leastnoise.composition.normal_form import coarse, parts_of
 from leastnoise.exact import exp_below, ln
 from leastnoise.exact.numbers import exact_exp
 from support.composition import composed, true_delta, worst_pair

@@ -1,9 +1,8 @@
 """Events add up to (ε, δ): accountants that never report too little, and filters that can't be overdrawn."""
 
 from leastnoise.composition.advanced import advanced_per_query, corollary_per_query
-from leastnoise.composition.basic import basic_per_query
 from leastnoise.composition.best_bound import all_bounds, compose, per_query
-from leastnoise.composition.bound import Bound
+from leastnoise.composition.bound import Bound, basic_per_query
 from leastnoise.composition.cost import Cost, cost_of
 from leastnoise.composition.filter import Filter, Remaining
 from leastnoise.composition.group import group_privacy

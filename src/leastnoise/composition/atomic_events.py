@@ -19,10 +19,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
 
-from leastnoise.composition.exact_sums import rational_above, round_up
 from leastnoise.composition.gaussian import mu_squared_of_pure
 from leastnoise.exact.enclosures import enclose
 from leastnoise.exact.numbers import Exact, ball_of
+from leastnoise.exact.sums import rational_above, round_up
 from leastnoise.model.events import BoundedRange, Concentrated, GaussianPrivacy, Pure
 
 __all__ = ["Atom", "Worst", "epsilon_of", "mu_squared_of", "rho_of"]

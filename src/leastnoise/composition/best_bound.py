@@ -11,15 +11,13 @@ from dataclasses import replace
 from fractions import Fraction
 
 from leastnoise.composition.advanced import advanced_bound, advanced_per_query
-from leastnoise.composition.basic import basic_bound, basic_per_query
-from leastnoise.composition.bound import Bound
+from leastnoise.composition.bound import Bound, basic_bound, basic_per_query
 from leastnoise.composition.concentrated import concentrated_bound
 from leastnoise.composition.gaussian import gaussian_bound
 from leastnoise.composition.homogeneous import homogeneous_bound, homogeneous_per_query
 from leastnoise.composition.loss_accountant import loss_bound
-from leastnoise.composition.normal_form import Parts, parts_of
+from leastnoise.composition.normal_form import Parts, coarse, parts_of
 from leastnoise.composition.renyi import renyi_bound
-from leastnoise.composition.rounding_up import coarse
 from leastnoise.errors import BadParameter
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
 from leastnoise.model.events import Event

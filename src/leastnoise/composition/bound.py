@@ -1,15 +1,27 @@
-"""What an accountant answers: an ε that is never too small, the δ it holds at, and the theorem that says so."""
+"""What an accountant answers: an ε that is never too small, the δ it holds at, and the theorem that says so.
+
+The simplest one is here too. Basic composition: (ε₁, δ₁), …, (ε_k, δ_k) together are (Σ ε, Σ δ), whatever was asked and
+however it was chosen (C-L2, Theorem 7; Dwork and Roth 2014, Theorem 3.16). Exact, and for δ = 0 the best there is.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from leastnoise.composition.exact_sums import rational_above
 from leastnoise.exact.numbers import Exact
+from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.exact.sums import rational_above
 from leastnoise.model.privacy import Privacy
 
-__all__ = ["Bound"]
+if TYPE_CHECKING:
+    from leastnoise.composition.normal_form import Parts
+
+__all__ = ["Bound", "basic_bound", "basic_per_query"]
+
+NAME = "basic composition"
+CITATION = "Dwork and Roth 2014, Theorem 3.16"
 
 
 @dataclass(frozen=True)
@@ -39,3 +51,20 @@ class Bound:
         """The numbers to seven digits, ε rounded up, and the theorem."""
         shown = -(-rational_above(self.epsilon) * 10**6 // 1) / Fraction(10**6)
         return f"ε ≤ {float(shown):.7g} at δ = {float(self.delta):.3g} by {self.name}"
+
+
+def basic_bound(parts: Parts, delta: Fraction) -> Bound | None:
+    """Σ ε at Σ δ, or None where an event has no finite ε or the δ do not fit."""
+    if parts.epsilon is None or parts.delta > delta:
+        return None
+    return Bound(NAME, parts.epsilon, parts.delta, CITATION)
+
+
+def basic_per_query(total: Privacy, queries: NumberLike) -> Privacy:
+    """What each of `queries` equal queries may cost if all together may cost `total`.
+
+    >>> basic_per_query(Privacy(1, "1e-6"), 10)
+    Privacy(epsilon=1/10, delta=1/10000000)
+    """
+    count = read_integer(queries, "queries", at_least=1)
+    return Privacy(total.epsilon / count, total.delta / count)

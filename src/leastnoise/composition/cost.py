@@ -14,13 +14,13 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 
 from leastnoise.composition.best_bound import compose
-from leastnoise.composition.exact_sums import add_above, rational_above
 from leastnoise.composition.gaussian import delta_of
 from leastnoise.composition.group import group_delta_above
 from leastnoise.composition.normal_form import parts_of
 from leastnoise.errors import BadParameter
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import read_exact, read_rational
+from leastnoise.exact.sums import add_above, rational_above
 from leastnoise.model.events import Composed, Event, Fixed, Grouped, Parallel
 
 __all__ = ["LEAST_DELTA", "LEAST_EPSILON", "LEAST_RHO", "Cost", "cost_of"]

@@ -23,14 +23,14 @@ from typing import Any, NoReturn
 
 from leastnoise.composition.atomic_events import rho_of
 from leastnoise.composition.cost import Cost, cost_of
-from leastnoise.composition.exact_sums import Tally, rational_above
 from leastnoise.composition.gaussian import mu_squared_of_pure, pure_of_mu
 from leastnoise.composition.limits import Composition, Limits, Rule
-from leastnoise.composition.search import largest_fitting
 from leastnoise.errors import BudgetExceeded, ForeignProcess
 from leastnoise.exact.enclosures import sqrt_above, sqrt_below
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike
+from leastnoise.exact.search import largest_fitting
+from leastnoise.exact.sums import Tally, rational_above
 from leastnoise.model.events import Event, Pure
 from leastnoise.model.privacy import Privacy
 

@@ -19,11 +19,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from leastnoise.composition.bound import Bound
-from leastnoise.composition.exact_sums import round_up
-from leastnoise.composition.search import largest_fitting
 from leastnoise.exact.balls import Ball, below, evaluate, normal_cdf, normal_quantile, of_fraction
 from leastnoise.exact.enclosures import Enclosure, enclose
 from leastnoise.exact.numbers import Exact, ball_of
+from leastnoise.exact.search import largest_fitting
+from leastnoise.exact.sums import round_up
 
 if TYPE_CHECKING:
     from leastnoise.composition.normal_form import Parts

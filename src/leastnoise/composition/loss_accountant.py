@@ -15,8 +15,7 @@ from leastnoise.composition.atomic_events import Atom
 from leastnoise.composition.bound import Bound
 from leastnoise.composition.loss_distribution import LossDistribution
 from leastnoise.composition.loss_laws import law_above, law_below
-from leastnoise.composition.normal_form import Parts
-from leastnoise.composition.rounding_up import coarse
+from leastnoise.composition.normal_form import Parts, coarse
 
 __all__ = ["composed_law", "loss_bound"]
 

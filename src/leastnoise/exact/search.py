@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from leastnoise.composition.exact_sums import round_up
 from leastnoise.exact.numbers import Exact
+from leastnoise.exact.sums import round_up
 
 __all__ = ["largest_fitting"]
 

@@ -3,8 +3,8 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leastnoise.composition.exact_sums import Tally, add_above, round_up, sum_above
 from leastnoise.exact import ln
+from leastnoise.exact.sums import Tally, add_above, round_up, sum_above
 
 numbers = st.one_of(
     st.fractions(min_value=0, max_value=10, max_denominator=10**6),
