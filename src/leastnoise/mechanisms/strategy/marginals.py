@@ -250,17 +250,24 @@ class MarginalsMechanism(Mechanism):
         """The least noise of a measurement, in squared steps of its grid."""
         return min(block.base for block in self._blocks if block.multiples.size)
 
+    def mean_errors(self) -> tuple[Fraction, ...]:
+        """The expected absolute error of each cell of each table, at most: E|g| = √(2/π)·σ, and 2/π < 0.63662."""
+        return self._roots(sqrt_above(Fraction(63662, 100000)))
+
     def half_widths(self, level: Fraction = LEVEL) -> tuple[Fraction, ...]:
         """For each table an error that none of its cells exceeds with this probability, each for itself.
 
         A cell is off by Σ a_l·round(g_l). Its normal part has the variance e; what rounding adds is at most Σ|a_l|/2
         ≤ √(numbers·e/s)/2, where s is the least variance in squared steps. The estimates are rounded to 2^-64.
         """
+        return self._roots(normal_reach(level))
+
+    def _roots(self, factor: Fraction) -> tuple[Fraction, ...]:
         rounding = sqrt_above(Fraction(self.dimension) / (4 * self._least_variance))
         found = []
         for table, error in zip(self.strategy.tables, self.strategy.cell_errors, strict=True):
             grid = Fraction(prod(self.strategy.sizes[i] for i in table) << len(table), 1 << _ESTIMATE_BITS)
-            found.append(sqrt_above(error * self._factor) * (normal_reach(level) + rounding) + grid)
+            found.append(sqrt_above(error * self._factor) * (factor + rounding) + grid)
         return tuple(found)
 
     def error(self, level: Fraction = LEVEL) -> ErrorEstimate:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import log2, prod
 
 import numpy as np
@@ -142,7 +142,15 @@ def plan_strategy(
     groups = read_integer(groups, "groups", at_least=1, at_most=MOST_GROUPS)
     rows = read_integer(rows, "rows", at_least=1, at_most=MOST_ROWS_PER_UNIT)
     cells = min(groups, prod(workload.cells for workload in workloads))
-    read = [workload.read_weights(weights) for workload in workloads]
+    read = tuple(workload.read_weights(weights) for workload in workloads)
+    return _planned(workloads, read, goal, cells, rows)
+
+
+@lru_cache(maxsize=16)
+def _planned(
+    workloads: tuple[LinearWorkload, ...], read: tuple[Weights | None, ...], goal: str, cells: int, rows: int
+) -> Strategy:
+    """The plan; many prices ask for the same one."""
     guesses = [_searched(workload, one, goal) for workload, one in zip(workloads, read, strict=True)]
     name, chosen = _best(workloads, read, guesses, goal, cells)
     parts = tuple(

@@ -12,6 +12,7 @@ others in proportion.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from math import isqrt, prod
 
 import numpy as np
@@ -25,6 +26,7 @@ from leastnoise.mechanisms.strategy.planning import Strategy, certified_part
 from leastnoise.mechanisms.strategy.search import search
 from leastnoise.model.limits import MOST_CELLS, MOST_GROUPS, MOST_ROWS_PER_UNIT
 from leastnoise.model.linear_workloads import LinearWorkload, Weights
+from leastnoise.model.strategies import StrategyPart
 
 __all__ = ["plan_pure_strategy"]
 
@@ -70,10 +72,8 @@ def plan_pure_strategy(
     read = [workload.read_weights(weights) for workload in workloads]
     parts, names = [], []
     for workload, one in zip(workloads, read, strict=True):
-        guess = search(workload, None if one is None else np.array([max(float(w), 1e-9) for w in one]))
         ranked = []
-        for name, strategy in _candidates(workload, one):
-            part = certified_part(workload, one, guess, strategy)
+        for name, part in _certified(workload, one):
             plan = Strategy((part,), "total", most, each, name, "l1")
             noise = Geometric(price, isqrt(plan.sensitivity)).moment(2).upper
             ranked.append((plan.error * noise / plan.sensitivity, name, part))
@@ -81,6 +81,14 @@ def plan_pure_strategy(
         parts.append(part)
         names.append(name)
     return Strategy(tuple(parts), "total", most, each, "; ".join(dict.fromkeys(names)), "l1")
+
+
+@lru_cache(maxsize=16)
+def _certified(workload: LinearWorkload, weights: Weights | None) -> list[tuple[str, StrategyPart]]:
+    """All candidates with what proves their error; many prices ask for the same ones."""
+    guess = search(workload, None if weights is None else np.array([max(float(w), 1e-9) for w in weights]))
+    found = _candidates(workload, weights)
+    return [(name, certified_part(workload, weights, guess, strategy)) for name, strategy in found]
 
 
 def _candidates(workload: LinearWorkload, weights: Weights | None) -> Iterator[tuple[str, tuple[tuple[int, ...], ...]]]:
