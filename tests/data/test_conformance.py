@@ -200,6 +200,9 @@ def test_every_measure_under_every_bound(table, picks, contribution):
         ("x", [F(-3), F(0), F("0.2"), F(2), F(11)]),
         ("x", [F(i, 2) for i in range(-10, 31)]),
         ("n", [F(i) for i in range(-12, 60, 2)]),
+        ("n", [F(i) for i in range(-2, 38)]),
+        ("n", [F(i, 3) for i in range(-12, 28)]),
+        ("n", [F(5 * i, 2) for i in range(-8, 24)]),
         ("money", [F(-2), F(0), F(1), F(9999)]),
     ],
 )

@@ -86,6 +86,9 @@ TOO_LARGE = {
     "counts": lambda d: d.sorted_counts("k", total=10, top=CELLS + 1),
     "groups": lambda d: d.count(by="k", of="units", groups_per_unit=limits.MOST_GROUPS + 1),
     "rows": lambda d: d.count(rows_per_unit=limits.MOST_ROWS_PER_UNIT + 1),
+    "uneven edges": lambda d: d.count(by="n", bins=[i * i for i in range(limits.MOST_UNEVEN + 2)]),
+    "uneven points": lambda d: d.median("x", grid=[i * i for i in range(limits.MOST_UNEVEN + 2)]),
+    "points of decimals": lambda d: d.median("d", grid=range(limits.MOST_UNEVEN + 2)),
     "edges of doubles": lambda d: d.count(by="x", bins=[0, 10**309]),
     "edges of whole numbers": lambda d: d.count(by="n", bins=[-(10**309), 0]),
     "points of doubles": lambda d: d.median("x", grid=[0, 10**309]),
@@ -109,6 +112,9 @@ LARGEST = {
     "two large weights": lambda d: d.workload([[10**9, 1], [1, 10**9]], by="n", keys=[1, 2]),
     "eight answers": lambda d: d.workload([[(i * j) % 9 for j in range(16)] for i in range(8)], by="n", keys=range(16)),
     "grid": lambda d: d.median("x", bounds=(0, limits.MOST_POINTS - 1), step=1),
+    "grid of whole numbers": lambda d: d.median("n", bounds=(0, limits.MOST_POINTS - 1), step=1),
+    "bins of whole numbers": lambda d: d.count(by="n", bins=range(CELLS + 1)),
+    "uneven grid": lambda d: d.median("x", grid=[i * i for i in range(limits.MOST_UNEVEN + 1)]),
     "levels": lambda d: d.quantile("x", levels(limits.MOST_TURNS), bounds=(0, 1000), step=1),
     "most common": lambda d: d.most_common(limits.MOST_TURNS, **WIDE),
     "options": lambda d: d.choose([f"n = {k}" for k in range(limits.MOST_OPTIONS)]),
@@ -136,9 +142,11 @@ def test_what_is_too_large_is_refused_before_it_is_planned(dataset, name):
 @pytest.mark.parametrize("name", LARGEST)
 def test_what_is_within_the_limits_is_planned_in_seconds(dataset, name):
     with time_limit(SECONDS):
-        plan = LARGEST[name](dataset).plan(1, "1e-6")
+        query = LARGEST[name](dataset)
+        plan = query.plan(1, "1e-6")
         assert plan.to_dict()
         assert str(plan)
+        query.check()  # the engine reads the text and runs it on made-up rows
 
 
 @pytest.mark.parametrize("price", [("1e-9", "1e-300"), (10**6, 0), ("ln(3)", "1/2")])

@@ -10,7 +10,8 @@ from math import ceil, floor, lcm
 from leastnoise.data.axes import LARGEST_REAL
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.dialects import Dialect
-from leastnoise.errors import BadParameter, NumberTooLarge
+from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge
+from leastnoise.model.limits import MOST_UNEVEN
 
 __all__ = ["Thresholds"]
 
@@ -55,8 +56,19 @@ class Thresholds:
 
     def count_reached(self) -> str:
         """How many thresholds are ≤ x, as a 64 bit integer; some number in range where x is missing."""
+        whole = [Fraction(ceil(x)) for x in self.numbers]
+        if self.column.kind is Kind.INTEGER and whole != list(self.numbers):  # x ≥ e is x ≥ ⌈e⌉, which may be even
+            return Thresholds(whole, self.column, self.value, self.dialect).count_reached()
         if len(self.numbers) > _FEW and self.column.kind is not Kind.DECIMAL and (spacing := self._spacing()):
             return self._computed(*spacing)
+        if len(self.numbers) > MOST_UNEVEN:
+            decimal = self.column.kind is Kind.DECIMAL
+            why = "beside a decimal column" if decimal else "that are not evenly spaced"
+            raise TooLarge(
+                f"there may be at most {MOST_UNEVEN} edges or points for {self.column.name!r} {why}",
+                given=len(self.numbers),
+                fix="take fewer" if decimal else "space them evenly, or take fewer",
+            )
         return self._searched(0, len(self.numbers))
 
     def _compared(self, symbol: str, number: Fraction) -> str:
@@ -87,10 +99,10 @@ class Thresholds:
     def _spacing(self) -> tuple[int, int, int] | None:
         """(first, stride, denominator) of thresholds (first + stride·i)/denominator; None where they are not such."""
         step = self.numbers[1] - self.numbers[0]
+        if step == 0:  # two that are the same for whole numbers
+            return None
         denominator = lcm(self.numbers[0].denominator, step.denominator)
         first, stride = int(self.numbers[0] * denominator), int(step * denominator)
-        if self.column.kind is Kind.INTEGER and denominator > 1:
-            return None
         if max(abs(first) + stride * (len(self.numbers) + 1), denominator) >= _SURE:
             return None
         even = all(x * denominator == first + stride * i for i, x in enumerate(self.numbers))

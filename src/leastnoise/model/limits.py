@@ -21,6 +21,7 @@ __all__ = [
     "MOST_ROWS_PER_UNIT",
     "MOST_STRATEGY_CELLS",
     "MOST_TURNS",
+    "MOST_UNEVEN",
 ]
 
 MOST_CELLS = 100_000
@@ -47,6 +48,10 @@ MOST_STRATEGY_CELLS = 1024
 
 MOST_POINTS = 1 << 16
 """Points of a grid for quantiles; as many edges go to the engine."""
+
+MOST_UNEVEN = 1 << 12
+"""Edges and points that are not evenly spaced, or beside a decimal column: each is a test in the text of the query, and
+engines take seconds to read so many."""
 
 MOST_TURNS = 100
 """Choices that one release makes in turn, each with its share of ε: levels of quantiles, keys of `most_common`."""

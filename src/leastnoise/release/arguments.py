@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from itertools import islice, pairwise, product
 from math import floor, log10, prod
 from typing import Any, cast
@@ -287,7 +288,7 @@ class FixedPoint:
     high: Fraction
     step: Fraction
 
-    @property
+    @cached_property
     def steps(self) -> tuple[int, int]:
         """The least and the largest q."""
         return floor(self.low / self.step + Fraction(1, 2)), floor(self.high / self.step + Fraction(1, 2))
