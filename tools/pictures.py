@@ -57,7 +57,7 @@ def release(path: Path) -> None:
             query, epsilon = dataset.count(by="city", keys=CITIES[:12], of="units"), Fraction(1, 2)
             how = query.answer_plan(Privacy(epsilon))
             drawn = how.mechanism.draw(query.read(), source=SeededSource(_MAY))
-            Release(how.to_table(how.encode(drawn)), query.plan(epsilon)).plot(path)
+            Release(how.to_table(how.encode(drawn), Fraction(19, 20)), query.plan(epsilon)).plot(path)
 
 
 def burn_down(path: Path) -> None:

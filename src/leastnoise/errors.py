@@ -19,6 +19,7 @@ Six branches, each with one `except` that makes sense to a caller::
     │   ├── BadCertificate
     │   ├── UnknownEvent
     │   ├── UnknownLabel (and UnknownColumn)
+    │   ├── UnreachableTarget
     │   ├── UnsafeQuestion
     │   ├── WrongCurrency
     │   └── MissingPackage
@@ -93,6 +94,7 @@ __all__ = [
     "UnknownColumn",
     "UnknownEvent",
     "UnknownLabel",
+    "UnreachableTarget",
     "UnsafeQuestion",
     "WrongCurrency",
 ]
@@ -180,6 +182,10 @@ class UnknownLabel(InputError, LookupError):
 
 class UnknownColumn(UnknownLabel):
     """A column that the table does not have; the nearest name is in the text."""
+
+
+class UnreachableTarget(InputError, ValueError):
+    """No price reaches the error that is wanted, or no error can be promised for this question."""
 
 
 class UnsafeQuestion(InputError, ValueError):

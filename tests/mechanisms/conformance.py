@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from leastnoise.checker import check
+from leastnoise.composition import cost_of
 from leastnoise.errors import BadParameter, InsecureSource, LeastNoiseError
 from leastnoise.exact import Enclosure, SeededSource, enumerate_law, exp_enclosure
 from leastnoise.exact.matrices import RationalMatrix
@@ -81,8 +82,8 @@ class Case:
 
     def claim(self) -> tuple[Any, Any]:
         event = self.mechanism.event
-        epsilon = event.epsilon if self.epsilon is None else self.epsilon
-        delta = getattr(event, "delta", Fraction(0)) if self.delta is None else self.delta
+        epsilon = cost_of(event).epsilon if self.epsilon is None else self.epsilon
+        delta = cost_of(event).delta if self.delta is None else self.delta
         return epsilon, delta
 
     def law(self) -> list[list[Enclosure]]:
@@ -176,7 +177,7 @@ class Conformance:
             certificate = case.mechanism.certificate()
         except BadParameter as refusal:
             if "pure epsilon" in refusal.problem:
-                assert case.mechanism.event.delta  # no certificate speaks of a delta
+                assert cost_of(case.mechanism.event).delta  # no certificate speaks of a delta
                 return
             assert "irrational" in refusal.problem  # noqa: PT017 - both ways are right, for different laws
             assert not all(p.is_exact for row in case.law() for p in row)

@@ -1,11 +1,13 @@
 """Every candidate of a plan keeps its promise for the largest change that one person can make, written out by hand."""
 
 from fractions import Fraction
-from math import exp
+from math import exp, sqrt
 
 import pytest
+from scipy.stats import norm
 
-from leastnoise.composition.concentrated import rho_within
+from leastnoise.accounting import cost_of
+from leastnoise.model.events import GaussianPrivacy
 from support.people import CITIES
 
 EPSILON = Fraction(1)
@@ -28,7 +30,11 @@ def assert_pure(mechanism, outputs, truth, neighbour, attained):
 
 
 def pure_options(plan):
-    return [option.mechanism for option in plan.options if not getattr(option.mechanism.event, "delta", 0)]
+    return [option.mechanism for option in plan.options if cost_of(option.mechanism.event).epsilon is not None]
+
+
+def gaussian_options(plan):
+    return [option.mechanism for option in plan.options if isinstance(option.mechanism.event, GaussianPrivacy)]
 
 
 @pytest.mark.parametrize(("bounds", "change"), [((-20, 5), -60), ((0, 7), 21), ((-4, -1), -12)])
@@ -47,14 +53,15 @@ def test_a_count_by_city_hides_whoever_is_in_two_of_them_three_times(people_of_t
 
 
 def test_gaussian_noise_on_cells_hides_whoever_is_in_two_of_them_three_times(people_of_three_rows):
-    """Two cells, each moved by three, cost twice what one does: Σ change²/(2σ²) stays within what ε and δ allow."""
+    """Two cells, each moved by three, cost twice what one does: Σ change²/σ² stays within what ε and δ allow."""
     delta = Fraction(1, 1000)
     plan = people_of_three_rows.count(by="city", keys=CITIES).plan(EPSILON, delta)
-    gaussian = [option.mechanism for option in plan.options if getattr(option.mechanism.event, "delta", 0)]
-    assert gaussian
-    for mechanism in gaussian:
-        cost = sum(Fraction(change**2) / (2 * mechanism.blocks[0].noise.sigma_squared) for change in (3, 3, 0))
-        assert rho_within(EPSILON, delta) * (1 - Fraction(1, 2**10)) <= cost <= rho_within(EPSILON, delta)
+    (mechanism,) = gaussian_options(plan)
+    mu_squared = sum(Fraction(change**2) / mechanism.blocks[0].noise.variance for change in (3, 3, 0))
+    assert mechanism.event == GaussianPrivacy(mu_squared)
+    mu = sqrt(mu_squared)
+    exact = norm.cdf(mu / 2 - 1 / mu) - exp(1) * norm.cdf(-mu / 2 - 1 / mu)
+    assert delta * (1 - Fraction(1, 10**6)) <= exact <= delta * (1 + Fraction(1, 10**9))
 
 
 def test_two_way_tables_hide_whoever_is_in_all_of_them(people_of_three_rows):
@@ -83,9 +90,8 @@ def test_gaussian_noise_on_an_answer_hides_twice_three_rows(people_of_three_rows
     """One answer, 2·x with x changed by three: the exact δ of every candidate with a δ, summed over the outputs."""
     delta = Fraction(1, 1000)
     plan = people_of_three_rows.workload([[2]], by="city", keys=CITIES[:1]).plan(EPSILON, delta)
-    gaussian = [option.mechanism for option in plan.options if getattr(option.mechanism.event, "delta", 0)]
-    assert gaussian
-    for mechanism in gaussian:
+    assert len(gaussian_options(plan)) == 2
+    for mechanism in gaussian_options(plan):
         excess = 0.0
         for output in range(-100, 101):
             here, there = (float(mechanism.pmf((output,), (x,))) for x in (0, 6))

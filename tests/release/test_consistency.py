@@ -107,7 +107,7 @@ def test_the_error_bars_move_with_the_values_and_hold_the_truth(noise):
         table = TidyTable(
             {"cell": tuple(range(count)), "value": tuple(row), "low": (0,) * count, "high": (0,) * count}, ("cell",)
         )
-        found = make_consistent(SIZES, table, noise)
+        found = make_consistent(SIZES, noise, table)
         for _, value, low, high in found:
             assert low <= value <= high
         covered += [low <= 0 <= high for low, high in zip(found["low"], found["high"], strict=True)]

@@ -6,10 +6,11 @@ import pytest
 
 from leastnoise.checker import check
 from leastnoise.errors import BadParameter, RequestConflict
+from leastnoise.model.privacy import Privacy
 from support.people import CITIES
 from support.statistics import fits
 
-SURE = 50  # wrong with a chance of e^-50
+SURE = Privacy(50, insist=True)  # wrong with a chance of e^-50
 
 
 def units_by(rows, column):
@@ -49,7 +50,7 @@ def test_a_plan_says_how_likely_the_right_answer_is(open_people):
     assert "right with probability 95.0% from a margin of 3 on, 99.9% from a margin of 7 on" in shown
     odds = [float(plan.mechanism.probability_correct(margin)) for margin in (2, 3, 6, 7)]
     assert odds[0] < 0.95 <= odds[1] < odds[2] < 0.999 <= odds[3]
-    assert plan.half_error is None
+    assert plan.prices == ()
     assert check(plan.mechanism.certificate())
 
 
@@ -76,7 +77,7 @@ def test_a_decision_that_is_none_is_refused(open_people, arguments):
 def test_sorted_counts_are_the_true_ones_without_noise(open_people, people):
     dataset = open_people()
     truth = sorted(Counter(row["city"] for row in people[1]).values(), reverse=True)
-    release = dataset.sorted_counts(by="city", total=2000, top=5).release(30)
+    release = dataset.sorted_counts(by="city", total=2000, top=5).release(Privacy(30, insist=True))
     assert release.table["rank"] == (1, 2, 3, 4, 5)
     assert list(release.table["value"]) == [*truth, 0, 0]
 
@@ -84,7 +85,7 @@ def test_sorted_counts_are_the_true_ones_without_noise(open_people, people):
 def test_a_unit_counts_once_in_the_sorted_list(open_people, people):
     persons = len({row["person"] for row in people[1]})
     dataset = open_people(privacy_unit="person")
-    release = dataset.sorted_counts(by="city", total=700, top=10).release(30)
+    release = dataset.sorted_counts(by="city", total=700, top=10).release(Privacy(30, insist=True))
     assert sum(release.table["value"]) == persons
 
 

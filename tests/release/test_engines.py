@@ -8,6 +8,7 @@ import pytest
 
 import leastnoise.release as ln
 from leastnoise.accounting import Ledger, PostgresStore
+from leastnoise.model.privacy import Privacy
 from support.people import CITIES, SURE
 
 
@@ -55,7 +56,7 @@ def test_every_engine_answers_alike(put, people, tmp_path, request):
         assert dataset.sum("age", bounds=(0, 100)).release(SURE).value == sum(ages)
         middle = sorted(ages)[(len(ages) - 1) // 2 : len(ages) // 2 + 1]
         assert dataset.median("age", bounds=(0, 100), step=1).release(SURE).value in middle
-        assert dataset.decision(at_least=len(rows), of="rows").release(50).value is True
+        assert dataset.decision(at_least=len(rows), of="rows").release(Privacy(50, insist=True)).value is True
         found = dataset.count(by="sex").release(20, "1/1000")
         assert dict(zip(found.table["sex"], found.table["value"], strict=True)) == Counter(row["sex"] for row in rows)
 

@@ -48,7 +48,7 @@ def test_no_mechanism_is_below_the_bound_of_a_workload():
         if not any(map(any, matrix)):
             continue
         epsilon = rng.choice([Fraction(1, 10), Fraction(1), Fraction(3)])
-        problem = WorkloadProblem(matrix, epsilon, Fraction(0), Sensitivity(1, each, ""), reachable=True)
+        problem = WorkloadProblem(matrix, Privacy(epsilon), Sensitivity(1, each, ""), reachable=True)
         bound = problem.lower_bound.lower
         assert bound > 0
         errors = [problem.expected_loss(mechanism).upper for mechanism in problem.candidates()]
@@ -61,7 +61,7 @@ def test_no_mechanism_is_below_the_bound_of_a_workload():
 def test_everybody_but_one_group():
     """Twelve answers over 400 groups: a total and twelve cells reach 3.84 for each."""
     matrix = tuple(tuple(int(cell != row) for cell in range(400)) for row in range(12))
-    problem = WorkloadProblem(matrix, Fraction(1), Fraction(0), Sensitivity(1, 1, ""), reachable=True)
+    problem = WorkloadProblem(matrix, Privacy(Fraction(1)), Sensitivity(1, 1, ""), reachable=True)
     reached = Geometric(Fraction(1, 2)).moment(1).upper * 2
     assert problem.lower_bound.upper / 12 < reached < 4
 
@@ -70,11 +70,11 @@ def test_the_bound_of_cells_is_reached_for_one_cell_and_never_passed():
     for each in (1, 2, 5):
         for cells in (1, 2, 3):
             for epsilon in (Fraction(1, 10), Fraction(1), Fraction(5)):
-                problem = HistogramProblem(epsilon, Fraction(0), 3, Sensitivity(cells, each, ""), reachable=True)
+                problem = HistogramProblem(Privacy(epsilon), 3, Sensitivity(cells, each, ""), reachable=True)
                 best = min(problem.expected_loss(mechanism).upper for mechanism in problem.candidates())
                 assert problem.lower_bound.lower <= best
                 assert cells > 1 or problem.lower_bound.upper >= best
-    assert HistogramProblem(Fraction(1), Fraction(0), 1, Sensitivity(1, 1, "")).lower_bound is None
+    assert HistogramProblem(Privacy(Fraction(1)), 1, Sensitivity(1, 1, "")).lower_bound is None
 
 
 BOUNDED = {

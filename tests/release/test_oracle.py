@@ -21,6 +21,7 @@ from leastnoise.errors import (
     RequestConflict,
     TooLarge,
 )
+from leastnoise.model.privacy import Privacy
 
 KEYS = ["Lyon", "Metz"]
 SCHEMA = pa.schema(
@@ -64,7 +65,7 @@ QUESTIONS = {
     "keys of another kind": lambda d: d.count(by="age", keys=KEYS).release("1/2"),
     "no such column": lambda d: d.count(by="town", keys=KEYS).release("1/2"),
     "no such δ": lambda d: d.count(by="city").release("1/2"),
-    "more than the budget": lambda d: d.count().release(10**9),
+    "more than the budget": lambda d: d.count().release(Privacy(10**9, insist=True)),
 }
 
 

@@ -11,6 +11,8 @@ import leastnoise.release as ln
 from leastnoise.data import Table
 from leastnoise.errors import UnsafeQuestion
 from leastnoise.model.events import event_from_dict
+from leastnoise.release.queries.counts import Count
+from leastnoise.release.tables import number
 from support.people import CITIES
 
 
@@ -82,12 +84,15 @@ def test_a_plan_says_all_and_touches_neither_data_nor_budget(dataset, name):
     assert dataset.left == before == plan.left
     told = json.loads(json.dumps(plan.to_dict()))
     assert told["error"]["expected"] > 0
-    assert told["error"]["within_95"] >= told["error"]["expected"] / 2
+    assert told["error"]["within"] >= told["error"]["expected"] / 2
     assert event_from_dict(told["event"]) == plan.event
     assert plan.cost.epsilon == Fraction(1, 2)
     assert plan.reason.theorem
     assert plan.reason.citation
-    assert plan.half_error > Fraction(1, 2)
+    errors = [each.within for each in plan.prices]
+    assert errors == sorted(errors, reverse=True)
+    shown = " ".join(str(plan).split())
+    assert all(f"±{number(far)} at ε = " in shown for far in errors)
     for text in (str(plan), plan._repr_html_()):
         assert plan.question.split(" where ")[0] in text
         assert "ε = 1/2" in text
@@ -101,13 +106,22 @@ def test_the_alarm_would_go_off(dataset):
 
 
 @pytest.mark.parametrize("name", ["histogram", "sum", "median", "choose", "prefix sums"])
-def test_at_the_epsilon_that_is_named_the_error_is_half_and_a_sixteenth_less_does_not_do(dataset, name):
+def test_the_table_of_prices_says_what_plans_at_these_prices_say(dataset, name):
     query = QUERIES[name](dataset)
-    now = query.plan(1)
-    half = now.half_error
-    assert query.plan(half).error.expected.lower * 2 <= now.error.expected.upper
-    if name != "prefix sums":  # where twice epsilon is named if it is enough
-        assert query.plan(half - Fraction(1, 16)).error.expected.upper * 2 > now.error.expected.lower
+    for priced in query.plan(1).prices:
+        plan = query.plan(priced.price)
+        assert (priced.expected, priced.within) == (plan.error.expected.upper, plan.error_within)
+
+
+def test_a_plan_asks_for_no_other_prices_until_it_is_shown(dataset, monkeypatch):
+    query = dataset.count(by="city", keys=CITIES)
+    asked = []
+    plan_at = Count.answer_plan
+    monkeypatch.setattr(Count, "answer_plan", lambda self, price: asked.append(price) or plan_at(self, price))
+    plan = query.plan(1)
+    assert len(asked) == 1
+    str(plan), plan.to_dict(), str(plan)
+    assert len(asked) == 1 + len(plan.prices) == 5
 
 
 def test_the_sensitivity_comes_from_the_bounds(dataset):
@@ -126,7 +140,8 @@ def test_the_sensitivity_comes_from_the_bounds(dataset):
 def test_the_error_of_a_moment_is_not_guessed(dataset, kind):
     ask = getattr(dataset, kind)
     plan = ask("age", bounds=(0, 100)).plan(1)
-    assert plan.error is plan.error_95 is plan.expected_error is plan.half_error is None
+    assert plan.error is plan.error_within is plan.expected_error is None
+    assert plan.prices == ()
     assert plan.to_dict()["error"] is None
     assert "95 %" not in str(plan)
     assert "depends on the number of rows" in str(plan)

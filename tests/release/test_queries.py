@@ -9,6 +9,7 @@ import pytest
 
 from leastnoise.data import col
 from leastnoise.errors import BadParameter, TooLarge, UnknownLabel
+from leastnoise.model.privacy import Privacy
 from support.people import CITIES, SURE
 
 
@@ -72,8 +73,8 @@ def test_keys_that_are_not_known_in_advance(open_people, people):
     truth = Counter(row["age"] for row in people[1])
     dataset = open_people()
     query = dataset.count(by="age")
-    found = {age: n for age, n, _, _ in query.release(SURE, "1e-9").table}
-    threshold = query.plan(SURE, "1e-9").mechanism.threshold
+    found = {age: n for age, n, _, _ in query.release(Privacy(SURE.epsilon, "1e-9", insist=True)).table}
+    threshold = query.plan(Privacy(SURE.epsilon, "1e-9", insist=True)).mechanism.threshold
     assert found == {age: n for age, n in truth.items() if n >= threshold}
     shown = query.release("1/2", "1e-6", request_id="some")
     assert all(n >= query.plan("1/2", "1e-6").mechanism.threshold for n in shown.table["value"])
@@ -84,7 +85,7 @@ def test_keys_that_are_not_known_in_advance(open_people, people):
 
 def test_sums_in_exact_fixed_point(open_people, people):
     incomes = [Fraction(row["income"]) for row in people[1] if not is_missing(row["income"])]
-    found = open_people().sum("income", bounds=(100, 900), step="1/4").release(SURE * 50)
+    found = open_people().sum("income", bounds=(100, 900), step="1/4").release(Privacy(200_000, insist=True))
     assert found.value == float(sum(min(max(x, Fraction(100)), Fraction(900)) for x in incomes))
 
 
@@ -105,7 +106,7 @@ def test_means_and_variances(open_people, people, by):
     keys = None if by is None else CITIES
     dataset = open_people()
     for name, moment, close in (("mean", np.mean, 1e-12), ("variance", np.var, 1e-2)):
-        release = getattr(dataset, name)("age", bounds=(0, 100), by=by, keys=keys).release(10_000)
+        release = getattr(dataset, name)("age", bounds=(0, 100), by=by, keys=keys).release(Privacy(10_000, insist=True))
         found = [release.value] if by is None else release.table["value"]
         truth = [moment(groups[key]) for key in (CITIES if by else ["all"])]
         assert found == pytest.approx(truth, rel=close)

@@ -39,7 +39,7 @@ def test_intervals_and_error_bounds_of_moments(open_people, kind, rows):
     answer = pair if kind == "mean" else [*pair, int(((ages - centre) ** 2).sum())]
     how = query.answer_plan(Privacy(1))
     drawn = how.mechanism.draw(np.array(answer, dtype=object), 1500, SeededSource(9))
-    tables = [how.to_table([int(x) for x in row]) for row in drawn]
+    tables = [how.to_table([int(x) for x in row], Fraction(19, 20)) for row in drawn]
     covered = sum(t["low"][0] <= truth + 1e-9 and truth - 1e-9 <= t["high"][0] for t in tables)
     assert binom.cdf(covered, len(tables), 0.95) > ALPHA
     errors = np.array([abs(t["value"][0] - truth) for t in tables])

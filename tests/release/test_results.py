@@ -60,7 +60,7 @@ def test_without_a_certificate_the_reason_is_said(dataset):
     release = dataset.count().release(1)
     assert release.certificate is None
     assert "irrational" in release.no_certificate
-    assert release.interval == (release.value - release.plan.error_95, release.value + release.plan.error_95)
+    assert release.interval() == (release.value - release.plan.error_within, release.value + release.plan.error_within)
 
 
 def test_no_negative_counts_and_no_digits(dataset):

@@ -9,12 +9,14 @@ import numpy as np
 
 from leastnoise.checker import check
 from leastnoise.composition import cost_of
-from leastnoise.composition.concentrated import concentrated_epsilon
+from leastnoise.composition.gaussian import delta_of
+from leastnoise.composition.normal_form import parts_of
 from leastnoise.exact.enclosures import exp_above
-from leastnoise.mechanisms import DiscreteGaussian, Geometric, KNorm, VectorLaplace
+from leastnoise.mechanisms import Gaussian, Geometric, KNorm, VectorLaplace
 from leastnoise.mechanisms.choice.top_k import TopK
 from leastnoise.mechanisms.histogram import IndependentNoise, MappedNoise, NoisyThreshold
 from leastnoise.model.channel import Channel
+from leastnoise.model.events import Approximate
 from leastnoise.model.graphs import path
 
 
@@ -31,12 +33,12 @@ def is_private(mechanism, event, before, after, cells=None):
     cost = cost_of(event)
     if isinstance(mechanism, IndependentNoise):
         noises = [block.noise for block in mechanism.blocks for _ in range(block.count)]
-        return _sums_within(list(zip(noises, _difference(before, after), strict=True)), cost)
+        return _sums_within(list(zip(noises, _difference(before, after), strict=True)), event)
     if isinstance(mechanism, MappedNoise):  # what leaves is computed from the noisy cells
-        return _sums_within([(mechanism.noise, d) for d in _difference(*cells)], cost)
+        return _sums_within([(mechanism.noise, d) for d in _difference(*cells)], event)
     if isinstance(mechanism, VectorLaplace):
         noise = Geometric(mechanism.epsilon, mechanism.sensitivity)
-        return _sums_within([(noise, d) for d in _difference(before, after)], cost)
+        return _sums_within([(noise, d) for d in _difference(before, after)], event)
     if isinstance(mechanism, KNorm):  # a norm: no output tells more than the true answer itself
         answers = [tuple(int(v) for v in side) for side in (before, after)]
         here, there = (mechanism.pmf(answers[0], side) for side in answers)
@@ -51,16 +53,15 @@ def _difference(before, after):
     return [int(b) - int(a) for a, b in zip(np.ravel(before), np.ravel(after), strict=True)]
 
 
-def _sums_within(changed, cost):
-    """Independent noises: their privacy losses add up, for pure privacy exactly, for Gaussian noise by their ρ."""
+def _sums_within(changed, event):
+    """Independent noises: their privacy losses add up, for pure privacy exactly, for Gaussian noise by their μ²."""
     changed = [(noise, abs(d)) for noise, d in changed if d]
-    if any(isinstance(noise, DiscreteGaussian) for noise, _ in changed):
-        if len(changed) == 1:
-            noise, d = changed[0]
-            return DiscreteGaussian(noise.sigma_squared, d).delta_at(cost.epsilon).upper <= cost.delta
-        rho = sum(Fraction(d * d) / (2 * noise.sigma_squared) for noise, d in changed)
-        return concentrated_epsilon(rho, cost.delta) <= cost.epsilon + Fraction(1, 2**70)  # rounded up by less
-    return sum((_tight(noise, d) for noise, d in changed), start=Fraction(0)) <= cost.epsilon
+    if any(isinstance(noise, Gaussian) for noise, _ in changed):
+        mu_squared = sum(Fraction(d * d) / noise.variance for noise, d in changed)
+        if isinstance(event, Approximate):
+            return delta_of(mu_squared, event.epsilon).upper <= event.delta
+        return mu_squared <= parts_of(event).mu_squared
+    return sum((_tight(noise, d) for noise, d in changed), start=Fraction(0)) <= cost_of(event).epsilon
 
 
 @lru_cache(maxsize=4096)

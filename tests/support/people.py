@@ -5,8 +5,11 @@ import random
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from leastnoise.model.privacy import Privacy
+
 CITIES = ("Lyon", "Metz", "Nice")
-SURE = 4000  # an ε at which noise is zero but for a chance of about e^-40, whatever the sensitivity in these tests
+# Noise is zero but for a chance of about e^-40, whatever the sensitivity in these tests.
+SURE = Privacy(4000, insist=True)
 
 
 def write_people(path):

@@ -30,6 +30,7 @@ from leastnoise.mechanisms.combinatorial.k_median.metric import PublicMetric
 from leastnoise.model.channel import Channel
 from leastnoise.model.labels import decode_label, encode_label
 from leastnoise.model.mechanism import Mechanism
+from leastnoise.model.privacy import Privacy
 from leastnoise.release.plan import ReleasePlan
 from leastnoise.release.queries.query import fresh_id
 from leastnoise.release.result import Release
@@ -133,7 +134,6 @@ def _plan(mechanism: Mechanism) -> ReleasePlan:
         sensitivity=None,
         error=mechanism.error(),
         lower_bound=reason.lower_bound,
-        half_error=None,
         event=mechanism.event,
     )
 
@@ -231,6 +231,8 @@ def _describe(value: Any) -> Json:
         return {"channel": _describe([value.inputs, value.outputs, value.matrix()])}
     if isinstance(value, PublicMetric):
         return {"metric": _describe([value.count, value.diameter, value.resolution, *_places(value)])}
+    if isinstance(value, Privacy):
+        return {"privacy": _describe(value.to_dict())}
     if isinstance(value, SystemSource):
         return {"source": "system"}
     if isinstance(value, Mechanism) or (is_dataclass(value) and not isinstance(value, type)):

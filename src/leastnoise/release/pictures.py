@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import BadParameter, MissingPackage
 from leastnoise.model.notebook import printable
+from leastnoise.release.plan import percent
 from leastnoise.release.tables import measure_names, number
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def draw_release(release: Release, path: str | Path | None = None) -> Any:
         axes.set_yticks(places, [literal(label) for label in labels])
         axes.invert_yaxis()
         axes.set_title(literal(release.plan.question))
-        meaning = "; error bars hold the true value with 95 % probability" if bars else ""
+        meaning = f"; error bars hold the true value with {percent(release.confidence)} probability" if bars else ""
         more = "" if shown == len(table) else f"; {len(table) - shown} more not shown"
         axes.set_xlabel(literal(f"cost {release.cost}{meaning}{more}"))
         axes.grid(visible=False, axis="y")

@@ -5,57 +5,98 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
 
 from leastnoise.composition import Cost, Remaining, cost_of
 from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.candidates import Candidate
 from leastnoise.mechanisms.histogram.independent_noise import IndependentNoise
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.events import Event
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
+from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.tables import Line, TidyTable, html_lines, number, rich_lines, text_lines
 
-__all__ = ["AnswerPlan", "ReleasePlan"]
+__all__ = ["AnswerPlan", "Change", "PricedError", "ReleasePlan", "percent", "quantile_of"]
+
+Change = Callable[[TidyTable, Fraction], TidyTable]  # of a table whose intervals hold at some level
 
 
 @dataclass(frozen=True)
 class AnswerPlan:
     """What a query does at some price: the mechanism that will answer it, and how to read what it draws.
 
+    It leaves with the release, so it holds public things only, and can be pickled.
+
     Attributes:
         mechanism: Draws the answer.
         event: What that costs.
         error: The error of each released number; None where it depends on how many rows there are.
+        within: The error that is not exceeded with a given probability; None as above.
         sensitivity: How much one unit can change the true answer.
         encode: What was drawn, as JSON for the ledger.
-        to_table: The table that such JSON stands for.
+        to_table: The table that such JSON stands for, with intervals at a given probability.
         reason: Why this mechanism.
         lower_bound: What no mechanism beats on this question; None where nothing is known or its neighbours are fewer
             than a theorem supposes. The bound of `reason` is set to it.
         options: All candidates that were compared, the best first.
         notes: What else there is to know.
         noise: What was added to each value, in steps, where that is one whole noise: for remapping.
+        adjust: What `Release.consistent` does to a table at some level, for a query that has it.
     """
 
     mechanism: Mechanism
     event: Event
     error: ErrorEstimate | None
+    within: Callable[[Fraction], Fraction | None]
     sensitivity: Sensitivity | None
     encode: Callable[[Any], Json]
-    to_table: Callable[[Any], TidyTable]
+    to_table: Callable[[Any, Fraction], TidyTable]
     reason: Reason
     lower_bound: Enclosure | None = None
     options: tuple[Candidate, ...] = ()
     notes: tuple[str, ...] = ()
     noise: IntegerNoise | None = None
+    adjust: Change | None = None
 
     def __post_init__(self) -> None:
         """No other bound than that of the question is passed on."""
         object.__setattr__(self, "reason", replace(self.reason, lower_bound=self.lower_bound))
+
+    def error_at(self, level: Fraction) -> ErrorEstimate | None:
+        """The error with its quantile at this level."""
+        far = self.within(level)
+        return None if self.error is None or far is None else replace(self.error, quantiles={level: far})
+
+
+class Errs(Protocol):
+    """A mechanism that tells its error at any level."""
+
+    def error(self, level: Fraction, /) -> ErrorEstimate: ...
+
+
+def quantile_of(mechanism: Errs, step: Fraction, level: Fraction) -> Fraction:
+    """The error of a mechanism that is not exceeded with this probability, in the unit of the answer."""
+    return mechanism.error(level).quantiles[level] * step
+
+
+class PricedError(NamedTuple):
+    """What a release of the same question would cost and how far off it would be, at another price."""
+
+    price: Privacy
+    expected: Fraction
+    within: Fraction
+
+    def __str__(self) -> str:
+        """The error that is kept with the confidence of the plan, and the price."""
+        return f"±{number(self.within)} at {short_price(self.price)}"
+
+
+def _none(_: Fraction) -> tuple[PricedError, ...]:
+    return ()
 
 
 @dataclass(frozen=True)
@@ -67,10 +108,11 @@ class ReleasePlan:
         mechanism: What will draw the answer.
         reason: Why this one, with its theorem.
         sensitivity: How much one unit can change the true answer; None where the mechanism says it otherwise.
+        price: The privacy that was asked for; None where a mechanism was given instead.
+        confidence: The probability with which `error_within` and the intervals of the release hold.
         error: The error to expect of each number that is released; None where it depends on how many rows there are.
         lower_bound: What no private mechanism can beat on this question, however many units there are; None where that
             is not known.
-        half_error: The ε at which the expected error would be half; None where that is not within four times ε.
         event: What is charged.
         options: All candidates that were compared, the best first.
         notes: What else an analyst should know.
@@ -83,11 +125,13 @@ class ReleasePlan:
     sensitivity: Sensitivity | None
     error: ErrorEstimate | None
     lower_bound: Enclosure | None
-    half_error: Exact | None
     event: Event
     options: tuple[Candidate, ...] = ()
     notes: tuple[str, ...] = ()
+    price: Privacy | None = None
+    confidence: Fraction = LEVEL
     left: Remaining | None = field(default=None, compare=False)
+    other_prices: Callable[[Fraction], tuple[PricedError, ...]] = field(default=_none, compare=False, repr=False)
 
     @property
     def cost(self) -> Cost:
@@ -100,9 +144,14 @@ class ReleasePlan:
         return None if self.error is None else float(self.error.expected)
 
     @property
-    def error_95(self) -> Fraction | None:
-        """The error of each number that is not exceeded with 95 % probability."""
-        return None if self.error is None else self.error.quantiles.get(LEVEL)
+    def error_within(self) -> Fraction | None:
+        """The error of each number that is not exceeded with the probability `confidence`."""
+        return None if self.error is None else self.error.quantiles.get(self.confidence)
+
+    @cached_property
+    def prices(self) -> tuple[PricedError, ...]:
+        """Some other prices with their errors, the cheapest first; computed when first asked for."""
+        return self.other_prices(self.confidence)
 
     def lines(self) -> list[Line]:
         """What there is to say, one thing a line."""
@@ -110,10 +159,10 @@ class ReleasePlan:
             ("mechanism", mechanism_name(self.mechanism)),
             ("because", f"{self.reason.theorem} ({self.reason.citation})"),
             ("sensitivity", None if self.sensitivity is None else str(self.sensitivity)),
-            *_error_lines(self.error),
+            *_error_lines(self.error, self.confidence),
             ("lower bound", "none known" if self.lower_bound is None else f"{number(self.lower_bound)} expected"),
-            ("half the error", None if self.half_error is None else f"would need ε = {number(self.half_error)}"),
-            ("costs", str(self.cost)),
+            ("costs", price_text(self.price, self.cost)),
+            ("other prices", ", ".join(map(str, self.prices)) or None),
             ("left", None if self.left is None else str(self.left)),
             ("compared", "; ".join(_compared(option) for option in self.options[1:]) or None),
             *(("note", note) for note in self.notes),
@@ -132,11 +181,16 @@ class ReleasePlan:
             else {
                 "loss": self.error.loss,
                 "expected": float(self.error.expected),
-                "within_95": None if self.error_95 is None else float(self.error_95),
+                "within": None if self.error_within is None else float(self.error_within),
+                "confidence": float(self.confidence),
                 "attained": self.error.attained,
             },
             "lower_bound": None if self.lower_bound is None else float(self.lower_bound),
-            "half_error_epsilon": None if self.half_error is None else str(self.half_error),
+            "price": None if self.price is None else self.price.to_dict(),
+            "other_prices": [
+                {"price": each.price.to_dict(), "expected": float(each.expected), "within": float(each.within)}
+                for each in self.prices
+            ],
             "event": self.event.to_dict(),
             "cost": {
                 "epsilon": None if self.cost.epsilon is None else str(self.cost.epsilon),
@@ -174,14 +228,37 @@ def mechanism_name(mechanism: Mechanism) -> str:
     return f"{' and '.join(kinds)}{many}"
 
 
-def _error_lines(error: ErrorEstimate | None) -> list[tuple[str, str | None]]:
+def short_price(price: Privacy) -> str:
+    """A price with few digits, without its δ."""
+    if price.currency in ("rho", "mu"):
+        return f"ρ = {number(price.rho)}" if price.currency == "rho" else f"μ = {number(price.mu)}"
+    return f"ε = {number(price.epsilon)}"
+
+
+def price_text(price: Privacy | None, cost: Cost) -> str:
+    """What was asked for, and what is charged where that is less or of another kind."""
+    asked = None if price is None else str(price)
+    charged = str(cost)
+    return charged if asked in (None, charged) else f"{asked}; charged {charged}"
+
+
+def percent(level: Fraction) -> str:
+    """A level as a person writes it.
+
+    >>> percent(Fraction(19, 20)), percent(Fraction(999, 1000))
+    ('95 %', '99.9 %')
+    """
+    return f"{float(100 * level):.10g} %"
+
+
+def _error_lines(error: ErrorEstimate | None, level: Fraction) -> list[tuple[str, str | None]]:
     if error is None:
         return [("error", "depends on the number of rows")]
-    unit, within = "" if error.loss == "absolute" else f"({error.loss})", error.quantiles.get(LEVEL)
+    unit, within = "" if error.loss == "absolute" else f"({error.loss})", error.quantiles.get(level)
     at_most = "" if error.attained else "at most "
     return [
         ("expected error", f"{at_most}{number(error.expected)} {unit}"),
-        ("95 % error", None if within is None else f"at most {number(within)} {unit}"),
+        (f"{percent(level)} error", None if within is None else f"at most {number(within)} {unit}"),
     ]
 
 

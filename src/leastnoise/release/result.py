@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from leastnoise.composition import Cost
 from leastnoise.errors import BadParameter, LeastNoiseError
-from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
 from leastnoise.mechanisms import best_guess
-from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.events import Event
 from leastnoise.model.losses import Loss, absolute
 from leastnoise.model.mechanism import ErrorEstimate
 from leastnoise.model.priors import PriorLike
-from leastnoise.release.plan import ReleasePlan
+from leastnoise.release.plan import AnswerPlan, Change, ReleasePlan, percent
 from leastnoise.release.tables import TidyTable, html_table, measure_names, number, rich_table, text_table
 
-__all__ = ["Release"]
+__all__ = ["Release", "read_confidence"]
 
 
 @dataclass(frozen=True)
@@ -34,14 +33,18 @@ class Release:
         plan: How it was made.
         request_id: Asking again under this id returns this release; None without a ledger.
         steps: What was done to it after it was drawn, in order; nothing if empty.
+        how: By which answer plan it was drawn; None where a mechanism was given instead.
+        recorded: What the ledger has of it.
+        changes: The steps themselves.
     """
 
     table: TidyTable
     plan: ReleasePlan
     request_id: str | None = None
     steps: tuple[str, ...] = ()
-    noise: IntegerNoise | None = field(default=None, repr=False)
-    adjust: Callable[[TidyTable, IntegerNoise], TidyTable] | None = field(default=None, repr=False, compare=False)
+    how: AnswerPlan | None = field(default=None, repr=False, compare=False)
+    recorded: Any = field(default=None, repr=False, compare=False)
+    changes: tuple[Change, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def value(self) -> Any:
@@ -49,12 +52,39 @@ class Release:
         return self.table if self.table.keys else self.table[self._names[0]][0]
 
     @property
-    def interval(self) -> tuple[Any, Any] | None:
-        """The two ends that hold the one true value with 95 % probability; None where there is none, or a table."""
-        _, low, high = self._names
-        if self.table.keys or low not in self.table.columns:
+    def confidence(self) -> Fraction:
+        """The probability with which each interval of the table holds the true value."""
+        return self.plan.confidence
+
+    def interval(self, confidence: NumberLike | None = None) -> Any:
+        """The two ends that hold the true value; a tuple of such pairs for a table, None for what has no intervals.
+
+        Args:
+            confidence: The probability with which they hold, each for itself; that of the release if left out.
+        """
+        table = (self if confidence is None else self.with_confidence(confidence)).table
+        _, low, high = measure_names(table.keys)
+        if low not in table.columns:
             return None
-        return self.table[low][0], self.table[high][0]
+        pairs = tuple(zip(table[low], table[high], strict=True))
+        return pairs if table.keys else pairs[0]
+
+    def with_confidence(self, confidence: NumberLike) -> Release:
+        """The same release with intervals that hold with another probability, exact for the law of the noise. Free.
+
+        Args:
+            confidence: The probability, between 0 and 1: 0.9, "99/100".
+
+        Raises:
+            BadParameter: It is no such number, or the release has no intervals.
+        """
+        level = read_confidence(confidence)
+        if self.how is None:
+            raise BadParameter("this release has no intervals", given=self.plan.question, fix="ask a dataset for some")
+        table = self.how.to_table(self.recorded, level)
+        for change in self.changes:
+            table = change(table, level)
+        return replace(self, table=table, plan=replace(self.plan, confidence=level, error=self.how.error_at(level)))
 
     @property
     def event(self) -> Event:
@@ -90,25 +120,28 @@ class Release:
 
     def non_negative(self) -> Release:
         """Negative values and ends of error bars become zero. Costs nothing."""
-        table = self._mapped(lambda value: max(value, type(value)(0)), "non_negative")
-        return self._after("non_negative", table)
+        _require_numbers(self.table, "non_negative", self.plan.question)
+        return self._after("non_negative", _non_negative)
 
     def rounded(self, digits: NumberLike = 0) -> Release:
-        """Values rounded to so many digits after the point, whole numbers for none; the error bars stay."""
+        """Values rounded to so many digits after the point; the error bars stay.
+
+        Args:
+            digits: How many; whole numbers for none.
+        """
         places = read_integer(digits, "digits", at_least=-30, at_most=30)
-        name = self._names[0]
-        values = tuple(_round(value, places) for value in self._numbers(name, "rounded"))
-        return self._after(f"rounded({places})", self.table.with_columns(**{name: values}))
+        _require_numbers(self.table, "rounded", self.plan.question)
+        return self._after(f"rounded({places})", partial(_with_values, partial(_round, places)))
 
     def consistent(self) -> Release:
         """Marginals that agree on every total that they share, with the least change in squares.
 
-        The error bars are those of the new values: they hold the true counts with 95 % probability, each for itself.
+        The error bars are those of the new values: each holds its true count with the probability `confidence`.
 
         Raises:
             BadParameter: This is no release of marginals, or it was changed before.
         """
-        if self.adjust is None or self.noise is None:
+        if self.how is None or self.how.adjust is None:
             raise BadParameter(
                 "only marginals can be made consistent", given=self.plan.question, fix="ask for dataset.marginals(…)"
             )
@@ -116,22 +149,26 @@ class Release:
             raise BadParameter(
                 "consistent needs counts as they were drawn", given=", ".join(self.steps), fix="call consistent first"
             )
-        return self._after("consistent", self.adjust(self.table, self.noise))
+        return self._after("consistent", self.how.adjust)
 
     def remapped(self, prior: PriorLike, loss: Loss = absolute) -> Release:
         """Each value becomes the best guess under a prior on the true answers and a loss; the error bars stay.
 
+        Args:
+            prior: How likely each true answer is.
+            loss: What a wrong guess costs.
+
         Raises:
             BadParameter: The values are not whole numbers with one kind of noise, or were changed before.
         """
-        name = self._names[0]
-        values = self.table[name]
-        if self.noise is None or self.steps or not all(type(value) is int for value in values):
+        values = self.table[self._names[0]]
+        noise = None if self.how is None else self.how.noise
+        if noise is None or self.steps or not all(type(value) is int for value in values):
             raise BadParameter(
                 "a remap needs counts as they were drawn", given=self.plan.question, fix="remap before other steps"
             )
-        guesses = {value: best_guess(self.noise, value, prior, loss).guess for value in set(values)}
-        return self._after("remapped", self.table.with_columns(**{name: tuple(guesses[value] for value in values)}))
+        guesses = {value: best_guess(noise, value, prior, loss).guess for value in set(values)}
+        return self._after("remapped", partial(_with_values, guesses.__getitem__))
 
     def to_pandas(self) -> Any:
         """A pandas data frame, one row per released number."""
@@ -166,7 +203,8 @@ class Release:
     def caption(self) -> str:
         """One line about it."""
         done = f"; {', '.join(self.steps)}" if self.steps else ""
-        off = "" if self.plan.error_95 is None else f"; 95 % error {number(self.plan.error_95)}"
+        far = self.plan.error_within
+        off = "" if far is None else f"; {percent(self.confidence)} error {number(far)}"
         return f"{self.plan.question}; cost {self.cost}{off}{done}"
 
     def __str__(self) -> str:
@@ -184,23 +222,37 @@ class Release:
     def _names(self) -> tuple[str, str, str]:
         return measure_names(self.table.keys)
 
-    def _after(self, step: str, table: TidyTable) -> Release:
-        return replace(self, table=table, steps=(*self.steps, step))
-
-    def _numbers(self, name: str, step: str) -> tuple[Any, ...]:
-        column = self.table[name]
-        if any(isinstance(value, bool) or not isinstance(value, int | float) for value in column):
-            raise BadParameter(f"{step} needs numbers", given=self.plan.question, fix="leave the choice as it is")
-        return column
-
-    def _mapped(self, change: Callable[[Any], Any], step: str) -> TidyTable:
-        names = [name for name in self._names if name in self.table.columns]
-        return self.table.with_columns(
-            **{name: tuple(change(value) for value in self._numbers(name, step)) for name in names}
-        )
+    def _after(self, step: str, change: Change) -> Release:
+        table = change(self.table, self.confidence)
+        return replace(self, table=table, steps=(*self.steps, step), changes=(*self.changes, change))
 
 
-def _round(value: float, places: int) -> float | int:
+def read_confidence(confidence: NumberLike) -> Fraction:
+    """A probability with which an interval holds.
+
+    >>> read_confidence(0.9)
+    Fraction(9, 10)
+    """
+    return read_rational(confidence, "confidence", above=0, below=1)
+
+
+def _require_numbers(table: TidyTable, step: str, question: str) -> None:
+    for name in table.measures:
+        if any(isinstance(value, bool) or not isinstance(value, int | float) for value in table[name]):
+            raise BadParameter(f"{step} needs numbers", given=question, fix="leave the choice as it is")
+
+
+def _non_negative(table: TidyTable, _: Fraction) -> TidyTable:
+    names = [name for name in measure_names(table.keys) if name in table.columns]
+    return table.with_columns(**{name: tuple(max(x, type(x)(0)) for x in table[name]) for name in names})
+
+
+def _with_values(change: Callable[[Any], Any], table: TidyTable, _: Fraction) -> TidyTable:
+    name = measure_names(table.keys)[0]
+    return table.with_columns(**{name: tuple(map(change, table[name]))})
+
+
+def _round(places: int, value: float) -> float | int:
     """Half to even, on the exact number that the double is."""
     rounded = round(Fraction(value), places)
     return int(rounded) if places <= 0 or isinstance(value, int) else float(rounded)

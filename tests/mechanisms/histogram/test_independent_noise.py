@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from leastnoise.accounting import cost_of
 from leastnoise.checker import check
 from leastnoise.exact import SeededSource, ln
-from leastnoise.mechanisms import DiscreteGaussian, Geometric, Staircase, plan_for
+from leastnoise.mechanisms import Gaussian, Geometric, Staircase, plan_for
 from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem, IndependentNoise, NoiseBlock
 from leastnoise.model.channel import Channel
-from leastnoise.model.events import Pure
+from leastnoise.model.events import GaussianPrivacy, Pure
 from leastnoise.model.graphs import from_edges
+from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Sensitivity
 from support.statistics import fits
 
@@ -41,7 +42,7 @@ def channel_of(mechanism, cells, most):
 @pytest.mark.parametrize("kind", [Geometric, Staircase])
 def test_a_unit_in_so_many_cells_costs_as_much_as_is_charged_and_no_less(touched, each, kind):
     share = ln(4)
-    problem = HistogramProblem(share * touched, Fraction(0), 2, Sensitivity(touched, each, ""))
+    problem = HistogramProblem(Privacy(share * touched), 2, Sensitivity(touched, each, ""))
     candidates = [c for c in problem.candidates() if isinstance(c.blocks[0].noise, kind)]
     if not candidates:
         assert kind is Staircase
@@ -69,25 +70,33 @@ def test_a_unit_in_so_many_cells_costs_as_much_as_is_charged_and_no_less(touched
     st.sampled_from([Fraction(0), Fraction(1, 10**6)]),
 )
 def test_the_chosen_noise_has_the_least_expected_error(cells, each, epsilon, delta):
-    problem = HistogramProblem(epsilon, delta, 10, Sensitivity(cells, each, ""))
+    problem = HistogramProblem(Privacy(epsilon, delta), 10, Sensitivity(cells, each, ""))
     plan = plan_for(problem)
     best = plan.best.error().expected
     assert all(best.lower <= option.mechanism.error().expected.upper for option in plan.options)
     if problem.lower_bound is not None:
         assert problem.lower_bound.lower <= best.upper
     kinds = {type(option.mechanism.blocks[0].noise) for option in plan.options}
-    assert (DiscreteGaussian in kinds) == (delta > 0)
+    assert (Gaussian in kinds) == (delta > 0)
 
 
 def test_with_many_groups_and_some_delta_gaussian_noise_wins():
-    problem = HistogramProblem(Fraction(1), Fraction(1, 10**6), 1000, Sensitivity(100, 1, ""))
+    problem = HistogramProblem(Privacy(Fraction(1), Fraction(1, 10**6)), 1000, Sensitivity(100, 1, ""))
     noise = plan_for(problem).best.blocks[0].noise
-    assert isinstance(noise, DiscreteGaussian)
-    assert noise.sigma_squared < Geometric(1, 100).moment(2).lower
+    assert isinstance(noise, Gaussian)
+    assert noise.variance < Geometric(1, 100).moment(2).lower
+
+
+def test_a_unit_in_fifteen_cells_gets_the_noise_of_the_exact_profile():
+    """By the conversion of concentrated privacy σ would be 17.5."""
+    problem = HistogramProblem(Privacy(1, "1e-6"), 20, Sensitivity(15, 1, ""))
+    noise = next(c.blocks[0].noise for c in problem.candidates() if isinstance(c.blocks[0].noise, Gaussian))
+    assert 16.3 < float(noise.variance) ** 0.5 < 16.4
+    assert plan_for(problem).best.event == GaussianPrivacy(Fraction(15) / noise.variance)
 
 
 def test_groups_in_excess_of_the_cells_do_not_count():
-    one = HistogramProblem(Fraction(1), Fraction(0), 1, Sensitivity(5, 1, ""))
+    one = HistogramProblem(Privacy(Fraction(1)), 1, Sensitivity(5, 1, ""))
     assert plan_for(one).best.event.epsilon == 1
     assert plan_for(one).best.blocks[0].noise == Geometric(1)
 

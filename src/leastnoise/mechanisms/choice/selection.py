@@ -230,9 +230,9 @@ class Selection(Mechanism):
         """P(output | scores)."""
         return self.chance(place_of(output, self.candidates), self.scores_of(truth), bits)
 
-    def error(self) -> ErrorEstimate:
-        """How far below the best score the choice is: the largest expectation over all scores, and a 95 % quantile."""
-        return ErrorEstimate(LOSS, self.worst_gap(), {LEVEL: self.quantile()}, attained=False)
+    def error(self, level: Fraction = LEVEL) -> ErrorEstimate:
+        """How far below the best score the choice is: the largest expectation over all scores, and a quantile."""
+        return ErrorEstimate(LOSS, self.worst_gap(), {level: self.quantile(level)}, attained=False)
 
     def error_at(self, truth: Any, bits: int = 64) -> Enclosure:
         """E[best score − score of the choice] at these scores: private, for simulations only."""

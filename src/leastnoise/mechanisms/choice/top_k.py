@@ -110,7 +110,7 @@ class TopK(Mechanism):
             return Enclosure(Fraction(0), Fraction(0))
         return self._chance([place_of(label, self.candidates) for label in output], scores, bits)
 
-    def error(self) -> ErrorEstimate:
+    def error(self, level: Fraction = LEVEL) -> ErrorEstimate:
         """How far the sum of the chosen scores is below that of the k best: bounds for all scores.
 
         The best score that is left at turn j is at least the j-th best of all, so the gaps of the turns add up to at
@@ -121,8 +121,8 @@ class TopK(Mechanism):
         expected = Enclosure(
             sum((gap.lower for gap in gaps), Fraction(0)), sum((gap.upper for gap in gaps), Fraction(0))
         )
-        quantile = sum((turn.quantile(1 - (1 - LEVEL) / self.k) for turn in turns), Fraction(0))
-        return ErrorEstimate("scores below the best", expected, {LEVEL: quantile}, attained=False)
+        quantile = sum((turn.quantile(1 - (1 - level) / self.k) for turn in turns), Fraction(0))
+        return ErrorEstimate("scores below the best", expected, {level: quantile}, attained=False)
 
     def error_at(self, truth: Any, bits: int = 64) -> Enclosure:
         """E[sum of the k best scores − sum of the chosen] at these scores, over all lists: for simulations.

@@ -3,7 +3,7 @@
 If one unit changes at most L of the numbers, each by at most m, and the noise on one number alone costs the event E for
 a change of m, then all numbers together cost L times E: the laws of the others are the same with and without the unit,
 and the L privacy losses add up. So a histogram in which a unit counts in one group costs no more than one count
-(docs/theory/independent_noise.md).
+(docs/theory/independent_noise.md). Of Gaussian noise of variance σ² all cells are one event, with μ² = L·m²/σ².
 """
 
 from __future__ import annotations
@@ -11,32 +11,43 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
-from leastnoise.composition.concentrated import rho_within
+from leastnoise.composition.price import gaussian_within, pure_within
 from leastnoise.errors import NumberTooLarge
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.formulas import scaled
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric import DiscreteGaussian, Geometric, Staircase
+from leastnoise.mechanisms.numeric import Gaussian, Geometric, Staircase
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.mechanisms.truths import add_noise, read_whole_vector
 from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import Approximate, Composed, Event, Pure
+from leastnoise.model.events import Composed, Event, GaussianPrivacy, Pure
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Sensitivity
 
-__all__ = ["WIDEST_STAIRS", "HistogramProblem", "IndependentNoise", "NoiseBlock", "require_drawable"]
+__all__ = [
+    "WIDEST_STAIRS",
+    "HistogramProblem",
+    "IndependentNoise",
+    "NoiseBlock",
+    "gaussian_noise",
+    "is_drawable",
+    "repeated",
+    "require_drawable",
+    "too_wide",
+]
 
 _MOST_EVENTS = 64  # a longer list of equal events is charged by its sum
 WIDEST_STAIRS = 1 << 40  # the largest change of one number for which there is a staircase
 _WIDEST_SCALE = 1 << 55
-_LARGEST_VARIANCE = 1 << 96
 
 
 @dataclass(frozen=True)
@@ -93,7 +104,7 @@ class IndependentNoise(Mechanism):
     def reason(self) -> Reason:
         """That of the noise on one cell."""
         noise = self.blocks[0].noise
-        if noise.sensitivity <= WIDEST_STAIRS:
+        if noise.sensitivity <= WIDEST_STAIRS or isinstance(noise, Gaussian):
             return noise.reason()
         return Reason(
             "at so fine a step geometric noise has nearly the least expected absolute error for its sensitivity",
@@ -110,27 +121,30 @@ class HistogramProblem:
     """A vector of whole numbers is asked for; what it costs is the expected absolute error of each.
 
     Args:
-        epsilon: The privacy of the whole release.
-        delta: Above zero it lets Gaussian noise in.
+        price: The privacy of the whole release, in any currency.
         dimension: How many numbers.
         sensitivity: How many of them one unit changes, and by how much.
         reachable: Whether one unit can change each number alone, any number of units one after the other, and each by
             any whole number of steps up to `sensitivity.each`. Only then there is a lower bound.
     """
 
-    epsilon: Exact
-    delta: Fraction
+    price: Privacy
     dimension: int
     sensitivity: Sensitivity
     reachable: bool = False
 
     def candidates(self) -> Iterator[IndependentNoise]:
-        """Noise at ε/L on each cell, and Gaussian noise where δ allows it."""
+        """Noise with a share of ε on each cell, and Gaussian noise where the price pays for it.
+
+        Raises:
+            NumberTooLarge: All noise would be too wide to draw.
+        """
         cells, each = min(self.sensitivity.cells, self.dimension), self.sensitivity.each
-        for noise in self._pure(self.epsilon / cells, each):
-            yield self._with(noise, _repeated(noise.event, cells, Pure(self.epsilon)))
-        if self.delta and (gaussian := self._gaussian(cells, each)) is not None:
-            yield self._with(gaussian, Approximate(self.epsilon, self.delta))
+        found = [*self._pure(cells, each), *self._gaussian(cells, each)]
+        if not found:
+            raise too_wide(self.sensitivity.l1)
+        for noise, event in found:
+            yield IndependentNoise((NoiseBlock(noise, self.dimension, event),))
 
     def expected_loss(self, mechanism: Mechanism) -> Enclosure:
         """The expected absolute error of one cell."""
@@ -143,43 +157,67 @@ class HistogramProblem:
         Averaged over the answers of a cell, a mechanism is noise; of all noise that is private for every change of up
         to `each` some staircase has the least expected absolute error (Geng and Viswanath 2016).
         """
-        if not self.reachable or self.delta or self.sensitivity.each > WIDEST_STAIRS:
+        if not self.reachable or not self.price.is_pure or self.sensitivity.each > WIDEST_STAIRS:
             return None
-        return scaled(Staircase(self.epsilon, self.sensitivity.each).moment(1), self.sensitivity.step)
+        return scaled(Staircase(self.price.epsilon, self.sensitivity.each).moment(1), self.sensitivity.step)
 
-    def _pure(self, share: Exact, each: int) -> Iterator[IntegerNoise]:
-        yield Geometric(share, each)
-        if 1 < each <= WIDEST_STAIRS:
-            yield Staircase(share, each)
+    def _pure(self, cells: int, each: int) -> Iterator[tuple[IntegerNoise, Event]]:
+        for kind in (Geometric, Staircase) if 1 < each <= WIDEST_STAIRS else (Geometric,):
+            epsilon = pure_within(self.price, partial(_event_of_cells, kind, cells, each))
+            if is_drawable(cells * each, epsilon):
+                yield kind(epsilon / cells, each), _event_of_cells(kind, cells, each, epsilon)
 
-    def _gaussian(self, cells: int, each: int) -> DiscreteGaussian | None:
-        """For one cell the exact profile of its noise; for several, what concentrated privacy converts to."""
-        if cells == 1:
-            return DiscreteGaussian.for_privacy(self.epsilon, self.delta, each)
-        rho = rho_within(self.epsilon, self.delta) / cells
-        return DiscreteGaussian.for_rho(rho, each) if rho * _LARGEST_VARIANCE * 2 > each**2 else None
+    def _gaussian(self, cells: int, each: int) -> Iterator[tuple[Gaussian, Event]]:
+        """With the whole μ² that the price pays for, shared by the cells that one unit is in."""
+        mu_squared = gaussian_within(self.price)
+        noise = gaussian_noise(mu_squared, cells * each**2, each)
+        if noise is not None:
+            yield noise, GaussianPrivacy(mu_squared)
 
-    def _with(self, noise: IntegerNoise, event: Event) -> IndependentNoise:
-        return IndependentNoise((NoiseBlock(noise, self.dimension, event),))
+
+def gaussian_noise(mu_squared: Fraction, l2_squared: int, each: int) -> Gaussian | None:
+    """Gaussian noise with this μ² on numbers that change by so much in the ℓ₂ norm; None where none can be drawn.
+
+    >>> gaussian_noise(Fraction(1, 25), 15, 1)
+    Gaussian(variance=Fraction(375, 1), sensitivity=1)
+    """
+    try:
+        return Gaussian(l2_squared / mu_squared, each) if mu_squared else None
+    except NumberTooLarge:
+        return None
+
+
+def is_drawable(sensitivity: int, epsilon: Exact) -> bool:
+    """Whether noise is narrow enough for 64 bits: at a scale of 2^55 the chance of a draw beyond 2^62 is e^-128."""
+    return bool(sensitivity <= epsilon * _WIDEST_SCALE)
+
+
+def too_wide(sensitivity: int) -> NumberTooLarge:
+    """The refusal of noise that can't be drawn, before anything is spent."""
+    return NumberTooLarge(
+        "the noise would be wider than 2^55 steps",
+        given=f"sensitivity of {sensitivity} steps",
+        fix="pass a larger step, or ask for fewer groups per unit",
+    )
 
 
 def require_drawable(sensitivity: int, epsilon: Exact) -> None:
     """Refuse noise so wide that a draw might not fit into 64 bits, before anything is spent.
 
-    At a scale of 2^55 the chance of a draw beyond 2^62 is e^-128.
-
     Raises:
         NumberTooLarge: The step is too fine for this ε.
     """
-    if sensitivity > epsilon * _WIDEST_SCALE:
-        raise NumberTooLarge(
-            "the noise would be wider than 2^55 steps",
-            given=f"sensitivity of {sensitivity} steps",
-            fix="pass a larger step, or ask for fewer groups per unit",
-        )
+    if not is_drawable(sensitivity, epsilon):
+        raise too_wide(sensitivity)
 
 
-def _repeated(event: Event, times: int, otherwise: Event) -> Event:
+def _event_of_cells(kind: type[Geometric | Staircase], cells: int, each: int, epsilon: Exact) -> Event:
+    """What noise with ε/L on each cell costs in L of them."""
+    return repeated(kind(epsilon / cells, each).event, cells, Pure(epsilon))
+
+
+def repeated(event: Event, times: int, otherwise: Event) -> Event:
+    """So many times the same event; the other one where that is a long list."""
     if times == 1:
         return event
     return Composed((event,) * times) if times <= _MOST_EVENTS else otherwise

@@ -9,6 +9,9 @@ and by Σ|f_i|·E|Z|.
 
 P(|Σ| > t) ≤ 2·E e^(λΣ)·e^(−λt) for every λ (Chernoff). ln E e^(λZ) of discrete Laplace noise is a power series in λ²
 without negative terms, hence convex in λ², so that Σ ln E e^(λ·f_i·Z) ≤ (Σf_i²/f²)·ln E e^(λ·f·Z) for f ≥ |f_i|.
+
+Rounded Gaussian noise is Z = g + r with normal g and |r| ≤ ½, E r = 0. Σ f_i·g_i is normal with variance Σf_i²·σ², and
+Σ f_i·r_i exceeds √(Σf_i²·ln(2/p)/2) with probability at most p (Hoeffding 1963, Theorem 2).
 """
 
 from __future__ import annotations
@@ -25,13 +28,13 @@ import numpy as np
 
 from leastnoise.errors import BadParameter
 from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.balls import Ball, of_fraction
+from leastnoise.exact.balls import Ball, normal_quantile, of_fraction
 from leastnoise.exact.enclosures import Enclosure, enclose, ln_above, sqrt_above
 from leastnoise.exact.formulas import scaled
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.numbers import Exact, ball_of
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric import DiscreteGaussian, Geometric
+from leastnoise.mechanisms.numeric import DiscreteGaussian, Gaussian, Geometric
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.mechanisms.truths import read_whole_vector
 from leastnoise.mechanisms.vector import CrossPolytope
@@ -46,6 +49,8 @@ _TILTS = [Fraction(k, 64 << j) for j in range(8) for k in range(32, 64)] + [Frac
 _ROUGH_TILTS = np.array([float(tilt) for tilt in _TILTS])
 _MOST_WORK = 1 << 22  # numbers that the law along one row of different weights is made of, times the sum of the weights
 _TAIL_EXPONENT = 50
+_TWO_OVER_PI = Fraction(63662, 100000)  # rounded up
+_ROUNDING_PARTS = (Fraction(1, 10), Fraction(1, 100))
 
 
 def is_plain(shape: Shape) -> bool:
@@ -54,7 +59,7 @@ def is_plain(shape: Shape) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def mean_along(noise: Geometric | DiscreteGaussian, shape: Shape, summed: bool = True) -> Enclosure:
+def mean_along(noise: IntegerNoise, shape: Shape, summed: bool = True) -> Enclosure:
     """E|Σ f_i·Z_i|, or an upper bound of it.
 
     Args:
@@ -74,9 +79,11 @@ def mean_along(noise: Geometric | DiscreteGaussian, shape: Shape, summed: bool =
         if is_plain(shape) or (summed and (terms + length) * length * _TAIL_EXPONENT <= _MOST_WORK * noise.rate):
             entries = [entry for entry, count in shape for _ in range(count)]
             return CrossPolytope(terms).mean_absolute_along(entries, noise.rate)
-    variance = sum(entry**2 * count for entry, count in shape) * _moment(noise, 2)
+    squares = sum(entry**2 * count for entry, count in shape)
     together = sum(entry * count for entry, count in shape) * _moment(noise, 1)
-    bound = min(sqrt_above(variance), together)
+    bound = min(sqrt_above(squares * _moment(noise, 2)), together)
+    if isinstance(noise, Gaussian):  # E|g| = σ·√(2/π), and E|Σ f·r| ≤ √(Σf²/4)
+        bound = min(bound, sqrt_above(squares * noise.variance * _TWO_OVER_PI) + sqrt_above(Fraction(squares, 4)))
     return Enclosure(bound, bound)
 
 
@@ -85,8 +92,9 @@ def reach_of(noise: IntegerNoise, squares: Fraction, largest: Fraction, level: F
     """A t with P(|Σ f_i·Z_i| > t) ≤ 1 − level, where Σf_i² = squares and |f_i| ≤ largest.
 
     The discrete Gaussian has E e^(λY) ≤ e^(λ²σ²/2) (Canonne, Kamath and Steinke 2020, Corollary 17), which gives
-    t = σ‖f‖·√(2·ln 40). Discrete Laplace noise has E e^(λX) = (1 − α)²/((1 − αe^λ)(1 − αe^-λ)). For any other noise
-    t = √(20·Var), by Chebyshev's inequality.
+    t = σ‖f‖·√(2·ln(2/(1 − level))). Of rounded Gaussian noise a tenth or a hundredth of the chance is left to the
+    rounding. Discrete Laplace noise has E e^(λX) = (1 − α)²/((1 − αe^λ)(1 − αe^-λ)). For any other noise
+    t = √(Var/(1 − level)), by Chebyshev's inequality.
 
     >>> reach_of(Geometric("ln(3)"), Fraction(1), Fraction(1))
     Fraction(3, 1)
@@ -96,11 +104,19 @@ def reach_of(noise: IntegerNoise, squares: Fraction, largest: Fraction, level: F
     if squares == largest**2:
         return noise.quantile(level) * largest
     rest = 1 - level
+    if isinstance(noise, Gaussian):
+        return min(_gaussian_reach(noise.variance, squares, rest, part) for part in _ROUNDING_PARTS)
     if isinstance(noise, DiscreteGaussian):
         return sqrt_above(2 * noise.sigma_squared * squares * ln_above(2 / rest))
     if isinstance(noise, Geometric):
         return largest * _chernoff(noise.rate, squares / largest**2, 2 / rest)
     return sqrt_above(_moment(noise, 2) * squares / rest)
+
+
+def _gaussian_reach(variance: Fraction, squares: Fraction, rest: Fraction, part: Fraction) -> Fraction:
+    """What Σ f·g and Σ f·r exceed with a probability of (1 − part)·rest and part·rest."""
+    far = enclose(lambda: -normal_quantile(of_fraction(rest * (1 - part) / 2))).upper
+    return sqrt_above(squares * variance * far**2) + sqrt_above(squares * ln_above(2 / (rest * part)) / 2)
 
 
 @lru_cache(maxsize=256)
@@ -140,7 +156,7 @@ class MappedNoise(Mechanism):
 
     name: ClassVar[str] = "noise on the cells, then the map"
     matrix: Matrix
-    noise: Geometric | DiscreteGaussian
+    noise: IntegerNoise
     cost: Event
 
     @property
@@ -184,18 +200,18 @@ class MappedNoise(Mechanism):
         one = Fraction(1)
         return Enclosure(prod((p.lower for p in masses), start=one), prod((p.upper for p in masses), start=one))
 
-    def error(self) -> ErrorEstimate:
-        """The expected ℓ₁ error, at most, and 95 % error of the worst single answer."""
+    def error(self, level: Fraction = LEVEL) -> ErrorEstimate:
+        """The expected ℓ₁ error, at most, and the error of the worst single answer at a level."""
         counted = Counter(self.shapes)
         summed = sum(not is_plain(shape) for shape in counted) <= _MOST_SUMMED
         expected = [scaled(mean_along(self.noise, shape, summed), count) for shape, count in counted.items()]
         total = Enclosure(sum((e.lower for e in expected), Fraction(0)), sum((e.upper for e in expected), Fraction(0)))
-        return ErrorEstimate("l1", total, {LEVEL: max(self.reaches())}, attained=False)
+        return ErrorEstimate("l1", total, {level: max(self.reaches(level))}, attained=False)
 
-    def reaches(self) -> list[Fraction]:
-        """For each answer an error that it does not exceed with 95 % probability."""
+    def reaches(self, level: Fraction = LEVEL) -> list[Fraction]:
+        """For each answer an error that it does not exceed with this probability."""
         spreads = {shape: _spread(shape) for shape in set(self.shapes)}
-        found = {spread: reach_of(self.noise, *map(Fraction, spread)) for spread in set(spreads.values())}
+        found = {spread: reach_of(self.noise, *map(Fraction, spread), level) for spread in set(spreads.values())}
         return [found[spreads[shape]] for shape in self.shapes]
 
     def reason(self) -> Reason:

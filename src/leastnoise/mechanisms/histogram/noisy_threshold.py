@@ -24,9 +24,10 @@ from leastnoise.exact.formulas import least_whole
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
 from leastnoise.exact.sources import Source
+from leastnoise.mechanisms.histogram.independent_noise import repeated
 from leastnoise.mechanisms.numeric import Geometric
 from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import Approximate
+from leastnoise.model.events import Approximate, Composed, Event, Pure
 from leastnoise.model.limits import MOST_GROUPS
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 
@@ -112,9 +113,10 @@ class NoisyThreshold(Mechanism):
         return Geometric(self.epsilon, self.groups * self.rows)
 
     @property
-    def event(self) -> Approximate:
-        """(ε, δ)."""
-        return Approximate(self.epsilon, self.delta)
+    def event(self) -> Event:
+        """The noise on the keys of a unit, and the δ with which one of its own keys shows."""
+        noise = Geometric(self.epsilon / self.groups, self.rows).event
+        return Composed((repeated(noise, self.groups, Pure(self.epsilon)), Approximate(0, self.delta)))
 
     def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """A tuple of keys with their noisy counts, in an order that depends on the keys alone."""

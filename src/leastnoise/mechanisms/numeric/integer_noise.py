@@ -92,9 +92,9 @@ class IntegerNoise(Mechanism):
         rest = 1 - read_rational(level, "level", above=0, below=1)
         return least_whole(lambda t: tails * self.tail(t + 1, 128).upper <= rest)
 
-    def error(self) -> ErrorEstimate:
-        """The expected absolute error and its 95 % quantile, for every answer."""
-        return ErrorEstimate("absolute", self.moment(1), {LEVEL: Fraction(self.quantile())})
+    def error(self, level: Fraction = LEVEL) -> ErrorEstimate:
+        """The expected absolute error and its quantile, for every answer."""
+        return ErrorEstimate("absolute", self.moment(1), {level: Fraction(self.quantile(level))})
 
 
 _CELLS = 4  # for each step of one sensitivity

@@ -149,10 +149,10 @@ class Decision(Mechanism):
         """The probability of the right answer by margin, beside permute-and-flip and the exponential mechanism."""
         return plan_decision(self, margins)
 
-    def error(self) -> ErrorEstimate:
+    def error(self, level: Fraction = LEVEL) -> ErrorEstimate:
         """How often the answer is wrong, at most: where one person can change the right answer."""
         wrong = 1 - self.line.boundary[0]
-        return ErrorEstimate("zero-one", Enclosure(wrong, wrong), {LEVEL: Fraction(wrong > 1 - LEVEL)}, attained=False)
+        return ErrorEstimate("zero-one", Enclosure(wrong, wrong), {level: Fraction(wrong > 1 - level)}, attained=False)
 
     def reason(self) -> Reason:
         """Optimal inside every region, and at the boundary; the bound is for the worst dataset of any mechanism."""

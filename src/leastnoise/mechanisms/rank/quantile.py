@@ -116,7 +116,7 @@ class LatticeQuantile(Mechanism):
             return Enclosure(Fraction(0), Fraction(0))
         return self.law.pmf(place, self._read(truth).cells(), bits)
 
-    def error(self) -> ErrorEstimate:
+    def error(self, level: Fraction = LEVEL) -> ErrorEstimate:
         """How many records would have to change for the answer to be right, at most, over all databases.
 
         Errors in the unit of the records depend on the data: where the records near the quantile lie close together, so
@@ -124,8 +124,8 @@ class LatticeQuantile(Mechanism):
         """
         most = None if self.records is None else self.rule.most_changes(self.records)
         others, rate = self.lattice.last, self.epsilon / 2
-        bound = changes_quantile(others, rate, most, LEVEL)
-        return ErrorEstimate("records", expected_changes(others, rate, most), {LEVEL: Fraction(bound)}, attained=False)
+        bound = changes_quantile(others, rate, most, level)
+        return ErrorEstimate("records", expected_changes(others, rate, most), {level: Fraction(bound)}, attained=False)
 
     def reason(self) -> Reason:
         """Instance by instance near-optimal; the packing bound in records."""

@@ -208,7 +208,7 @@ class SeveralQuantiles(Mechanism):
         if method is not None and method not in _METHODS:
             raise BadParameter("method is unknown", given=method, fix='pass "recursive" or "separate", or leave it out')
         if method is None:
-            split, apart = self._recursive_error()[0], self._separate_error()[0]
+            split, apart = self._recursive_error(LEVEL)[0], self._separate_error(LEVEL)[0]
             method = "recursive" if split.upper < apart.upper else "separate"
         object.__setattr__(self, "method", method)
 
@@ -274,13 +274,13 @@ class SeveralQuantiles(Mechanism):
         finer = [range(place * self.jitter, (place + 1) * self.jitter) for place in targets]
         return self.splitting.pmf(finer, records.dealt_out(self.jitter), bits)
 
-    def error(self) -> ErrorEstimate:
+    def error(self, level: Fraction = LEVEL) -> ErrorEstimate:
         """The rank error of any one of the quantiles, in records, at most.
 
         For the recursive method this leaves out records that share one of the finer places with a split point.
         """
-        expected, quantile = self._separate_error() if self.method == "separate" else self._recursive_error()
-        return ErrorEstimate("records", expected, {LEVEL: quantile}, attained=False)
+        expected, quantile = (self._separate_error if self.method == "separate" else self._recursive_error)(level)
+        return ErrorEstimate("records", expected, {level: quantile}, attained=False)
 
     def reason(self) -> Reason:
         """Splitting needs log₂ k shares of ε where asking one by one needs k."""
@@ -309,17 +309,17 @@ class SeveralQuantiles(Mechanism):
             return truth.checked(self.lattice.last, self.records).cells()
         return PlaceCounts.of(self.lattice.places(read_records(truth, float(self.missing), self.records)))
 
-    def _separate_error(self) -> tuple[Enclosure, Fraction]:
+    def _separate_error(self, level: Fraction) -> tuple[Enclosure, Fraction]:
         law = self.separate_law(self.levels[0])
         most = None
         if self.records is not None:
             most = max(self.separate_law(level).rule.most_changes(self.records) for level in self.levels)
-        bound = changes_quantile(law.last, law.rate, most, LEVEL)
+        bound = changes_quantile(law.last, law.rate, most, level)
         return expected_changes(law.last, law.rate, most), Fraction(bound)
 
-    def _recursive_error(self) -> tuple[Enclosure, Fraction]:
+    def _recursive_error(self, level: Fraction) -> tuple[Enclosure, Fraction]:
         splitting = self.splitting
-        each = 1 - (1 - LEVEL) / splitting.rounds  # so that a whole path of splits holds
+        each = 1 - (1 - level) / splitting.rounds  # so that a whole path of splits holds
         bound = changes_quantile(splitting.last, splitting.rate, None, each)
         factor = splitting.accumulated_error()
         return scaled(expected_changes(splitting.last, splitting.rate, None), factor), factor * bound

@@ -140,14 +140,14 @@ class KNorm(Mechanism):
         body = _framed(self.body)
         return total_of([body.mean_absolute_along(row, self.rate) for row in self.basis])
 
-    def error(self) -> ErrorEstimate:
-        """The expected ℓ₁ error, and a bound that it keeps at least 95 % of the time."""
+    def error(self, level: Fraction = LEVEL) -> ErrorEstimate:
+        """The expected ℓ₁ error, and a bound that it keeps with a probability of at least `level`."""
         longest = self.body.largest_sum
         if self.basis is not None:
             corners = np.array(_framed(self.body).corners, dtype=object)
             longest = int(np.abs(corners @ np.array(self.basis, dtype=object).T).sum(axis=1).max())
-        steps = self.body.quantile(LEVEL, self.rate)
-        return ErrorEstimate("l1", self.expected_error(), {LEVEL: Fraction(longest * steps)})
+        steps = self.body.quantile(level, self.rate)
+        return ErrorEstimate("l1", self.expected_error(), {level: Fraction(longest * steps)})
 
     def reason(self) -> Reason:
         """Noise no wider in any direction than one record's change; what its corners force on every mechanism."""

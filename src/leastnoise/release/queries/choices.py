@@ -10,29 +10,34 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from leastnoise.composition.price import pure_within
 from leastnoise.data import CountRows, CountUnits, Predicate, SumOf
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.formulas import larger, scaled
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
-from leastnoise.mechanisms import OneShotTopK, PeelingTopK, PermuteAndFlip, plan_for
-from leastnoise.mechanisms.choice.selection import least_regret
+from leastnoise.mechanisms import Exponential, OneShotTopK, PeelingTopK, PermuteAndFlip, plan_for
+from leastnoise.mechanisms.choice.selection import Selection, least_regret
+from leastnoise.mechanisms.choice.top_k import TopK
+from leastnoise.model.events import BoundedRange, Composed, Event, Pure
 from leastnoise.model.mechanism import Mechanism
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.arguments import FixedPoint, cell_keys
-from leastnoise.release.plan import AnswerPlan
-from leastnoise.release.queries.counts import in_steps, options_in_steps
+from leastnoise.release.plan import AnswerPlan, quantile_of
+from leastnoise.release.queries.counts import in_steps, options_in_steps, whole_numbers
 from leastnoise.release.queries.query import CellQuery, Query
 from leastnoise.release.sensitivity import sensitivity_of, steps_reachable
 from leastnoise.release.tables import TidyTable
 
 __all__ = ["BestKeys", "BestOption", "SelectionProblem"]
+
+_EVENTS: dict[type[PermuteAndFlip | Exponential], type[Pure]] = {PermuteAndFlip: Pure, Exponential: BoundedRange}
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class SelectionProblem:
     """The k best of n options are asked for; what they cost is how far their scores are below the best.
 
     Args:
-        epsilon: The privacy of the whole release.
+        price: The privacy of the whole release, in any currency.
         options: n.
         k: How many are asked for.
         sensitivity: By how much one unit moves each score, and whether it moves all the same way.
@@ -48,20 +53,24 @@ class SelectionProblem:
             not every score can be moved alone.
     """
 
-    epsilon: Exact
+    price: Privacy
     options: int
     k: int
     sensitivity: Sensitivity
     opposite: int | None = None
 
     def candidates(self) -> Iterator[Mechanism]:
-        """One choice, or k choices in turn."""
+        """One choice, or k choices in turn. At ρ and μ the exponential law costs less than its ε."""
         amount, monotone = self.sensitivity.amount, self.sensitivity.monotone
+        laws = (PermuteAndFlip, Exponential) if self.price.currency in ("rho", "mu") else (PermuteAndFlip,)
         if self.k == 1:
-            yield PermuteAndFlip(self.epsilon, self.options, amount, monotone=monotone)
+            for law in laws:
+                epsilon = pure_within(self.price, _EVENTS[law])
+                yield law(epsilon, self.options, amount, monotone=monotone)
         else:
             for kind in (PeelingTopK, OneShotTopK):
-                yield kind(self.epsilon, self.options, self.k, amount, monotone=monotone)
+                epsilon = pure_within(self.price, partial(_event_of_turns, kind.kind, self.k))
+                yield kind(epsilon, self.options, self.k, amount, monotone=monotone)
 
     def expected_loss(self, mechanism: Mechanism) -> Enclosure:
         """At the worst scores."""
@@ -74,24 +83,31 @@ class SelectionProblem:
         Whoever can move each score alone can move one down and another up by two units, and by one where it may do
         both at once. `least_regret` has the bound for either.
         """
-        if self.k > 1 or self.opposite is None:
+        if self.k > 1 or self.opposite is None or not self.price.is_pure:
             return None
-        bound = least_regret(self.options, self.epsilon, Fraction(self.sensitivity.amount), monotone=True)
+        bound = least_regret(self.options, self.price.epsilon, Fraction(self.sensitivity.amount), monotone=True)
         if self.opposite:
-            bound = larger(bound, least_regret(self.options, self.epsilon, Fraction(self.opposite), monotone=False))
+            bound = larger(
+                bound, least_regret(self.options, self.price.epsilon, Fraction(self.opposite), monotone=False)
+            )
         return bound
+
+
+def _event_of_turns(law: type[PermuteAndFlip | Exponential], k: int, epsilon: Exact) -> Event:
+    return Composed((_EVENTS[law](epsilon / k),) * k)
 
 
 def selection_plan(problem: SelectionProblem, names: list[tuple[Any, ...]], columns: tuple[str, ...]) -> AnswerPlan:
     """The best selection; what is recorded are the places of the chosen options."""
     plan, step, bound = plan_for(problem), problem.sensitivity.step, problem.lower_bound
-    best = plan.best
+    best = cast(Selection | TopK, plan.best)
     return AnswerPlan(
         mechanism=best,
         event=best.event,
         error=in_steps(best.error(), step),
+        within=partial(quantile_of, best, step),
         sensitivity=problem.sensitivity,
-        encode=lambda drawn: [int(place) for place in (drawn if problem.k > 1 else (drawn,))],
+        encode=whole_numbers,
         to_table=partial(chosen_table, names, columns, problem.k),
         reason=best.reason(),
         lower_bound=None if bound is None else scaled(bound, step),
@@ -100,7 +116,9 @@ def selection_plan(problem: SelectionProblem, names: list[tuple[Any, ...]], colu
     )
 
 
-def chosen_table(names: list[tuple[Any, ...]], columns: tuple[str, ...], k: int, drawn: list[int]) -> TidyTable:
+def chosen_table(
+    names: list[tuple[Any, ...]], columns: tuple[str, ...], k: int, drawn: list[int], _: Fraction
+) -> TidyTable:
     """The chosen option, or a table by rank."""
     chosen = [names[place] for place in drawn]
     labels = tuple(name[0] if len(columns) == 1 else name for name in chosen)
@@ -109,16 +127,8 @@ def chosen_table(names: list[tuple[Any, ...]], columns: tuple[str, ...], k: int,
     return TidyTable({"rank": tuple(range(1, k + 1)), "value": labels}, ("rank",))
 
 
-class _Selection(Query):
-    """A question whose answer is a choice by scores."""
-
-    def half_error(self, price: Privacy) -> Exact:
-        """Twice ε: all errors of a choice are in proportion to 1/ε."""
-        return 2 * price.epsilon
-
-
 @dataclass(frozen=True, repr=False, kw_only=True)
-class BestKeys(_Selection, CellQuery):
+class BestKeys(CellQuery):
     """The k keys with the most rows, units, or the largest sum; a unit may add so much to each key.
 
     Attributes:
@@ -154,7 +164,7 @@ class BestKeys(_Selection, CellQuery):
         keys = cell_keys(self.axes)
         names = list(zip(*keys.values(), strict=True))
         sensitivity = sensitivity_of(self.contribution, self.measure, (len(names),), norm="l∞")
-        problem = SelectionProblem(price.epsilon, len(names), self.k, sensitivity, self.opposite)
+        problem = SelectionProblem(price, len(names), self.k, sensitivity, self.opposite)
         return selection_plan(problem, names, tuple(keys))
 
     @cached_property
@@ -175,7 +185,7 @@ class BestKeys(_Selection, CellQuery):
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class BestOption(_Selection):
+class BestOption(Query):
     """The option, a predicate, that holds for the most rows; a unit counts with so many rows for each option.
 
     Attributes:
@@ -198,7 +208,7 @@ class BestOption(_Selection):
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """Permute-and-flip. There is no lower bound: options may overlap, or exclude each other."""
         sensitivity = sensitivity_of(self.contribution, CountRows(), norm="l∞")
-        problem = SelectionProblem(price.epsilon, len(self.names), 1, sensitivity)
+        problem = SelectionProblem(price, len(self.names), 1, sensitivity)
         return selection_plan(problem, [(name,) for name in self.names], ("option",))
 
     def read(self) -> NDArray[Any]:

@@ -18,12 +18,12 @@ from leastnoise.data import Axis, SumOf
 from leastnoise.exact.formulas import scaled
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import Candidate, confidence_interval, plan_for
-from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem, IndependentNoise, require_drawable
+from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem, IndependentNoise
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.mechanism import ErrorEstimate
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.arguments import FixedPoint, cell_keys
-from leastnoise.release.plan import AnswerPlan
+from leastnoise.release.plan import AnswerPlan, quantile_of
 from leastnoise.release.queries.query import CellQuery, CountQuery
 from leastnoise.release.sensitivity import sensitivity_of, steps_reachable
 from leastnoise.release.tables import TidyTable, measure_names, number
@@ -52,7 +52,7 @@ class Count(CountQuery):
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """Noise on each cell."""
         sensitivity = self.sensitivity_of_counts()
-        problem = HistogramProblem(price.epsilon, price.delta, self.cells, sensitivity, self.reachable)
+        problem = HistogramProblem(price, self.cells, sensitivity, self.reachable)
         return noise_plan(problem, partial(cells_table, self.axes, sensitivity.step))
 
     def read(self) -> NDArray[Any]:
@@ -96,7 +96,7 @@ class Sum(CellQuery):
         sensitivity = sensitivity_of(self.contribution, self.measure, (self.cells,))
         bounds = f"[{number(self.scale.low)}, {number(self.scale.high)}]"
         note = f"each row is rounded to a multiple of {number(self.scale.step)} and clamped to {bounds}"
-        problem = HistogramProblem(price.epsilon, price.delta, self.cells, sensitivity, self.reachable)
+        problem = HistogramProblem(price, self.cells, sensitivity, self.reachable)
         return noise_plan(problem, partial(cells_table, self.axes, sensitivity.step), note)
 
     def read(self) -> NDArray[Any]:
@@ -105,11 +105,10 @@ class Sum(CellQuery):
 
 
 def noise_plan(
-    problem: HistogramProblem, to_table: Callable[[IntegerNoise, list[int]], TidyTable], *notes: str
+    problem: HistogramProblem, to_table: Callable[[IntegerNoise, list[int], Fraction], TidyTable], *notes: str
 ) -> AnswerPlan:
     """The best independent noise for some numbers; `to_table` makes the table of what it draws."""
     sensitivity = problem.sensitivity
-    require_drawable(sensitivity.l1, problem.epsilon)
     ranking = plan_for(problem)
     best = cast(IndependentNoise, ranking.best)
     noise, step = best.blocks[0].noise, sensitivity.step
@@ -117,6 +116,7 @@ def noise_plan(
         mechanism=best,
         event=best.event,
         error=in_steps(noise.error(), step),
+        within=partial(quantile_of, noise, step),
         sensitivity=sensitivity,
         encode=whole_numbers,
         to_table=partial(to_table, noise),
@@ -139,17 +139,19 @@ def in_steps(error: ErrorEstimate, step: Fraction) -> ErrorEstimate:
     return ErrorEstimate(error.loss, scaled(error.expected, step), quantiles, error.attained)
 
 
-def cells_table(axes: tuple[Axis, ...], step: Fraction, noise: IntegerNoise, drawn: list[int]) -> TidyTable:
+def cells_table(
+    axes: tuple[Axis, ...], step: Fraction, noise: IntegerNoise, drawn: list[int], level: Fraction
+) -> TidyTable:
     """The table of released numbers of steps, each with the interval that its noise gives."""
     keys = cell_keys(axes)
-    return TidyTable({**keys, **bars_around(noise, drawn, tuple(keys), step)}, tuple(keys))
+    return TidyTable({**keys, **bars_around(noise, drawn, level, tuple(keys), step)}, tuple(keys))
 
 
 def bars_around(
-    noise: IntegerNoise, drawn: list[int], keys: tuple[str, ...], step: Fraction = Fraction(1)
+    noise: IntegerNoise, drawn: list[int], level: Fraction, keys: tuple[str, ...], step: Fraction = Fraction(1)
 ) -> dict[str, tuple[Any, ...]]:
     """The columns value, low and high of numbers of steps with this noise."""
-    around = confidence_interval(noise, 0)
+    around = confidence_interval(noise, 0, level)
     shifts = (0, int(around.low), int(around.high))
     names = measure_names(keys)
     return {name: shown_steps([k + shift for k in drawn], step) for name, shift in zip(names, shifts, strict=True)}

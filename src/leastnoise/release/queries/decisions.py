@@ -7,7 +7,9 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar
 
+from leastnoise.composition.price import pure_within
 from leastnoise.exact.formulas import least_whole
+from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.rainbow.decision import Decision
 from leastnoise.model.limits import MOST_ROWS
@@ -15,7 +17,7 @@ from leastnoise.model.mechanism import LEVEL
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.arguments import cell_keys
-from leastnoise.release.plan import AnswerPlan
+from leastnoise.release.plan import AnswerPlan, quantile_of
 from leastnoise.release.queries.query import CountQuery
 from leastnoise.release.tables import TidyTable
 
@@ -26,6 +28,8 @@ _LEVELS = (LEVEL, Fraction(999, 1000))
 
 class _Decision(CountQuery):
     """What both decisions share."""
+
+    shown_multiples: ClassVar[tuple[Fraction, ...]] = ()  # the error is that of the closest call
 
     @property
     def sensitivity(self) -> Sensitivity:
@@ -44,8 +48,9 @@ class _Decision(CountQuery):
             mechanism=decision,
             event=decision.event,
             error=decision.error(),
+            within=partial(quantile_of, decision, Fraction(1)),
             sensitivity=self.sensitivity,
-            encode=lambda drawn: decision.options.index(drawn),
+            encode=decision.options.index,
             to_table=partial(_chosen, names),
             reason=reason,
             lower_bound=reason.lower_bound if reachable else None,
@@ -57,11 +62,13 @@ class _Decision(CountQuery):
         each = self.sensitivity.amount
         return each * least_whole(lambda m: decision.probability_correct(m * each).lower >= level, start=1)
 
-    def half_error(self, price: Privacy) -> None:
-        """There is no such thing for a choice."""
+
+def _epsilon_delta(price: Privacy) -> tuple[Exact, Fraction]:
+    """What the price pays for; ρ and μ pay for some ε without a δ."""
+    return pure_within(price), price.delta if price.currency == "epsilon and delta" else Fraction(0)
 
 
-def _chosen(names: list[Any], place: Any) -> TidyTable:
+def _chosen(names: list[Any], place: Any, _: Fraction) -> TidyTable:
     return TidyTable({"value": (names[place],)})
 
 
@@ -86,8 +93,12 @@ class IsAtLeast(_Decision):
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """The optimal threshold test."""
         amount = self.sensitivity.amount
-        decision = Decision.threshold(price.epsilon, price.delta, at_least=self.at_least, contribution=amount)
-        return self.decided(decision, [True, False], self.reachable and self.at_least <= MOST_ROWS)
+        decision = Decision.threshold(*_epsilon_delta(price), at_least=self.at_least, contribution=amount)
+        return self.decided(
+            decision,
+            [True, False],
+            self.reachable and self.at_least <= MOST_ROWS and price.currency not in ("rho", "mu"),
+        )
 
     def read(self) -> int:
         """The true count; private."""
@@ -107,8 +118,12 @@ class Plurality(_Decision):
         """The optimal vote."""
         keys = list(zip(*cell_keys(self.axes).values(), strict=True))
         amount = self.sensitivity.amount
-        decision = Decision.plurality(price.epsilon, price.delta, options=range(len(keys)), contribution=amount)
-        return self.decided(decision, [key[0] if len(key) == 1 else key for key in keys], self.reachable)
+        decision = Decision.plurality(*_epsilon_delta(price), options=range(len(keys)), contribution=amount)
+        return self.decided(
+            decision,
+            [key[0] if len(key) == 1 else key for key in keys],
+            self.reachable and price.currency not in ("rho", "mu"),
+        )
 
     def read(self) -> list[int]:
         """The true counts; private."""

@@ -16,13 +16,14 @@ with this axis, the same for its column, and 1/((nm)²·Σ 1/(n'm')) of the tota
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial, reduce
 from itertools import combinations, product
 from operator import and_
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem
 from leastnoise.mechanisms.histogram.mapped_noise import reach_of
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
+from leastnoise.model.mechanism import LEVEL
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.arguments import axis_labels, cell_count
 from leastnoise.release.plan import AnswerPlan
@@ -74,8 +76,11 @@ class Marginals(CountQuery):
         """Noise on each cell of each table."""
         sensitivity = sensitivity_of(self.contribution, self.counted, self.sizes)
         note = "only rows on all axes count; consistent() makes the tables agree at no cost and lowers the error"
-        problem = HistogramProblem(price.epsilon, price.delta, sum(self.sizes), sensitivity, self.reachable)
-        return noise_plan(problem, self.to_table, note)
+        problem = HistogramProblem(price, sum(self.sizes), sensitivity, self.reachable)
+        how = noise_plan(problem, self.to_table, note)
+        sizes = {(first.column, second.column): (len(first), len(second)) for first, second in self.pairs}
+        noise = cast(IntegerNoise, how.noise)
+        return replace(how, adjust=partial(make_consistent, sizes, noise))
 
     def read(self) -> NDArray[Any]:
         """The counts of all tables, one after the other, each of the rows that lie on all axes."""
@@ -89,7 +94,7 @@ class Marginals(CountQuery):
         inside = reduce(and_, parts).typed(self.dataset.table.columns)
         return inside if self.where is None else self.where & inside
 
-    def to_table(self, noise: IntegerNoise, drawn: list[int]) -> TidyTable:
+    def to_table(self, noise: IntegerNoise, drawn: list[int], level: Fraction) -> TidyTable:
         """One row per cell; `table` says of which pair."""
         names = tuple(axis.column for axis in self.axes)
         keys = (_free("table", names), *names)
@@ -99,16 +104,12 @@ class Marginals(CountQuery):
                 labels = {first.column: one, second.column: other}
                 rows.append((f"{first.column} × {second.column}", *(labels.get(name, _ALL) for name in names)))
         columns: dict[str, tuple[Any, ...]] = {key: tuple(row[i] for row in rows) for i, key in enumerate(keys)}
-        return TidyTable({**columns, **bars_around(noise, drawn, keys)}, keys)
-
-    @property
-    def adjust(self) -> Callable[[TidyTable, IntegerNoise], TidyTable]:
-        """Make the tables agree; it knows their sizes and the law of the noise, and nothing of the data."""
-        sizes = {(first.column, second.column): (len(first), len(second)) for first, second in self.pairs}
-        return partial(make_consistent, sizes)
+        return TidyTable({**columns, **bars_around(noise, drawn, level, keys)}, keys)
 
 
-def make_consistent(sizes: dict[Pair, Shape], table: TidyTable, noise: IntegerNoise) -> TidyTable:
+def make_consistent(
+    sizes: dict[Pair, Shape], noise: IntegerNoise, table: TidyTable, level: Fraction = LEVEL
+) -> TidyTable:
     """The values by exact least squares, with intervals for the noise that is left in them."""
     value, low, high = measure_names(table.keys)
     numbers, tables = [Fraction(x) for x in table[value]], dict[Pair, PairTable]()
@@ -116,7 +117,7 @@ def make_consistent(sizes: dict[Pair, Shape], table: TidyTable, noise: IntegerNo
         part, numbers = numbers[: rows * columns], numbers[rows * columns :]
         tables[pair] = [part[i * columns : (i + 1) * columns] for i in range(rows)]
     shares = shares_left(sizes)
-    reaches = {pair: reach_of(noise, shares[pair], Fraction(1)) for pair in sizes}
+    reaches = {pair: reach_of(noise, shares[pair], Fraction(1), level) for pair in sizes}
     found = [(x, reaches[pair]) for pair, rows_of in agree(tables).items() for row in rows_of for x in row]
     return table.with_columns(
         **{

@@ -6,20 +6,24 @@ mechanism gets ε/rows_per_unit; as an exponential mechanism its log-probabiliti
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from leastnoise.composition.exact_sums import rational_above
+from leastnoise.composition.price import covers, pure_within
 from leastnoise.data import CountRows
+from leastnoise.errors import UnknownEvent
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import IntervalQuantile, Quantile, SeveralQuantiles
 from leastnoise.mechanisms.rank.tally import Tally
-from leastnoise.model.events import BoundedRange, Composed, Event, Pure
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism
+from leastnoise.model.events import BoundedRange, Composed, Event
+from leastnoise.model.mechanism import ErrorEstimate
 from leastnoise.model.privacy import Privacy
-from leastnoise.release.plan import AnswerPlan
+from leastnoise.release.plan import AnswerPlan, quantile_of
 from leastnoise.release.queries.query import Query
 from leastnoise.release.sensitivity import points_reachable, sensitivity_of
 from leastnoise.release.tables import TidyTable, number
@@ -67,20 +71,20 @@ class Quantiles(Query):
 
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """The rank mechanism on the grid."""
-        epsilon = price.epsilon
         sensitivity = sensitivity_of(self.contribution, CountRows(), norm="l∞")
         rows = sensitivity.amount
-        mechanism = self._mechanism(epsilon / rows)
+        mechanism = self._within(price, rows)
         error, reason = mechanism.error(), mechanism.reason()
         return AnswerPlan(
             mechanism=mechanism,
-            event=_for_units(mechanism.event, rows, epsilon),
+            event=_scaled(mechanism.event, Fraction(rows)),
             error=ErrorEstimate("rows", error.expected, error.quantiles, attained=False),
+            within=partial(quantile_of, mechanism, Fraction(1)),
             sensitivity=sensitivity,
-            encode=lambda drawn: [float(drawn)] if len(self.levels) == 1 else [float(point) for point in drawn],
+            encode=_points,
             to_table=partial(quantiles_table, self.levels, all(point.denominator == 1 for point in self.grid)),
             reason=reason,
-            lower_bound=reason.lower_bound if rows == 1 and self.reachable else None,
+            lower_bound=reason.lower_bound if rows == 1 and self.reachable and price.is_pure else None,
             notes=(
                 "errors count rows between answer and true quantile; a value counts as its nearest grid point",
                 f"the grid has {len(self.grid)} points from {number(self.grid[0])} to {number(self.grid[-1])}",
@@ -91,7 +95,16 @@ class Quantiles(Query):
         """How many rows lie nearest to each grid point."""
         return Tally(self.dataset.table.ranks(self.contribution, self.column, self.grid, self.where))
 
-    def _mechanism(self, epsilon: Exact) -> Mechanism:
+    def _within(self, price: Privacy, rows: int) -> SeveralQuantiles | IntervalQuantile | Quantile:
+        """The mechanism with the largest ε that the price pays for, where a unit is so many rows."""
+        mechanism = self._mechanism(pure_within(price) / rows)
+        if price.currency in ("rho", "mu"):  # a bounded range costs less than its ε
+            shape = self._mechanism(Fraction(1)).event
+            better = self._mechanism(pure_within(price, lambda epsilon: _scaled(shape, rational_above(epsilon))) / rows)
+            mechanism = better if covers(price, _scaled(better.event, Fraction(rows))) else mechanism
+        return mechanism
+
+    def _mechanism(self, epsilon: Exact) -> SeveralQuantiles | IntervalQuantile | Quantile:
         if len(self.levels) > 1:
             return SeveralQuantiles(epsilon, self.levels, self.grid[0], self.grid[-1], step=self.even)
         if self.even is not None and len(self.grid) > 1:
@@ -99,18 +112,21 @@ class Quantiles(Query):
         return Quantile(epsilon, self.grid, self.levels[0])
 
 
-def _for_units(event: Event, rows: int, epsilon: Exact) -> Event:
-    """What the rank mechanism costs where a unit is several rows: scores that move by `rows` at a rate of ε/rows."""
-    if rows == 1:
-        return event
-    if isinstance(event, BoundedRange):
-        return BoundedRange(event.epsilon * rows)
+def _scaled(event: Event, factor: Fraction) -> Event:
+    """What a rank mechanism costs with so many times its ε, or where a unit moves its scores by so many times more."""
     if isinstance(event, Composed):
-        return Composed(tuple(_for_units(part, rows, epsilon) for part in event.events))
-    return Pure(epsilon)  # the whole of it, for any other part
+        return Composed(tuple(_scaled(part, factor) for part in event.events))
+    if not isinstance(event, BoundedRange):
+        raise UnknownEvent("no event of a rank mechanism", given=type(event).__name__, fix="say how it grows with ε")
+    return BoundedRange(event.epsilon * factor)
 
 
-def quantiles_table(levels: tuple[Fraction, ...], whole: bool, drawn: list[float]) -> TidyTable:
+def _points(drawn: Any) -> list[Json]:
+    """One drawn point or several, as JSON."""
+    return [float(point) for point in (drawn if isinstance(drawn, Iterable) else (drawn,))]
+
+
+def quantiles_table(levels: tuple[Fraction, ...], whole: bool, drawn: list[float], _: Fraction) -> TidyTable:
     """One value, or a table by level; as whole numbers where the grid has no others."""
     values = tuple(int(point) if whole else point for point in drawn)
     if len(levels) == 1:

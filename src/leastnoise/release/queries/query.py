@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from functools import cached_property, partial
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.composition import Remaining
-from leastnoise.composition.cost import LEAST_EPSILON
-from leastnoise.data import Axis, Contribution, CountRows, CountUnits, Measure, Predicate, Table
-from leastnoise.exact.numbers import Exact
+from leastnoise.composition.cost import LEAST_EPSILON, LEAST_RHO
+from leastnoise.data import Axis, Contribution, CountRows, CountUnits, Kind, Measure, Predicate, Table
+from leastnoise.errors import BadParameter, UnreachableTarget
 from leastnoise.exact.parameters import NumberLike, read_exact, read_rational
 from leastnoise.exact.sources import system_source
 from leastnoise.ledger import Ledger, Opening, Request
 from leastnoise.ledger.record import Json
-from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
+from leastnoise.model.mechanism import LEVEL
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Norm, Sensitivity
 from leastnoise.release.arguments import axis_parameters, cell_count
-from leastnoise.release.plan import AnswerPlan, ReleasePlan
-from leastnoise.release.result import Release
+from leastnoise.release.plan import AnswerPlan, PricedError, ReleasePlan
+from leastnoise.release.pricing import least_price, multiple_of
+from leastnoise.release.result import Release, read_confidence
 from leastnoise.release.sensitivity import cells_reachable, enough_units, sensitivity_of
-from leastnoise.release.tables import TidyTable
 from leastnoise.release.transaction import left_after, release_once
 
 __all__ = ["AskedDataset", "CellQuery", "CountQuery", "Query", "fresh_id"]
 
-_PARTS = 16  # ε is tried in sixteenths of itself
-_MOST = 4
+Price = NumberLike | Privacy | None
 
 
 class AskedDataset(Protocol):
@@ -56,6 +56,19 @@ class AskedDataset(Protocol):
     def require_ready(self) -> None: ...
 
 
+@dataclass(frozen=True)
+class _Schema:
+    """What is left of a dataset where a question is public."""
+
+    columns: Mapping[str, Kind]
+    types: Mapping[str, Any]
+
+    @property
+    def table(self) -> _Schema:
+        """Itself: a table that has columns and no rows."""
+        return self
+
+
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Query(ABC):
     """A question about a dataset. A subclass says what it reads, and by which mechanism it answers.
@@ -67,6 +80,7 @@ class Query(ABC):
     """
 
     recorded_as: ClassVar[str]  # its kind in the ledger; other words there would be other questions
+    shown_multiples: ClassVar[tuple[Fraction, ...]] = (Fraction(1, 4), Fraction(1, 2), Fraction(2), Fraction(4))
     dataset: AskedDataset
     contribution: Contribution
     where: Predicate | None
@@ -109,51 +123,117 @@ class Query(ABC):
         """Whether any number of units can be in each cell: without that no lower bound is one for this question."""
         return cells_reachable(self.dataset.table, self.contribution, self.broken_down_by, self.where)
 
+    @cached_property
+    def public(self) -> Self:
+        """The same question without its dataset, of which only the names and kinds of the columns are left.
+
+        What a release and a plan hold on to comes from here, so that they can be kept, pickled and sent.
+        """
+        question, table = copy(self), self.dataset.table
+        object.__setattr__(question, "dataset", _Schema(dict(table.columns), dict(table.types)))
+        return question
+
     def check(self) -> None:
         """Refuse the question if anything public is wrong with it or its table; no private row is read."""
         self.dataset.require_ready()
         self.dataset.table.rehearse(self.read)
 
-    @property
-    def adjust(self) -> Callable[[TidyTable, IntegerNoise], TidyTable] | None:
-        """What `Release.consistent` does to a table with this noise on each number, for a query that has it."""
-        return None
-
-    def plan(self, epsilon: NumberLike, delta: NumberLike = 0) -> ReleasePlan:
+    def plan(
+        self,
+        epsilon: Price = None,
+        delta: NumberLike = 0,
+        *,
+        rho: NumberLike | None = None,
+        mu: NumberLike | None = None,
+        confidence: NumberLike = LEVEL,
+    ) -> ReleasePlan:
         """Mechanism, reason, error and cost. Free: the private data is not touched and nothing is spent.
 
         Args:
-            epsilon: The privacy that the release would cost.
-            delta: Its δ; above zero it lets in mechanisms that need one.
-        """
-        price = _read_price(epsilon, delta)
-        return replace(self._plan(self.answer_plan(price), price), half_error=self.half_error(price))
+            epsilon: The privacy that the release would cost; or a whole price as a `Privacy`.
+            delta: The δ beside ε; above zero it lets in mechanisms that need one.
+            rho: Instead of ε: the price in zero-concentrated privacy.
+            mu: Instead of ε: the price in Gaussian privacy.
+            confidence: The probability with which the stated error is kept.
 
-    def release(self, epsilon: NumberLike, delta: NumberLike = 0, request_id: str | None = None) -> Release:
+        Raises:
+            BadParameter: No price, two currencies at once, or a price that protects hardly anybody.
+        """
+        price, level = read_price(epsilon, delta, rho, mu), read_confidence(confidence)
+        return self._plan(self.public.answer_plan(price), price, level)
+
+    def price(
+        self,
+        error: NumberLike,
+        *,
+        confidence: NumberLike = LEVEL,
+        delta: NumberLike = 0,
+        currency: str = "epsilon",
+    ) -> ReleasePlan:
+        """What a wanted error costs: a plan at the least price at which each number is that close. Free.
+
+        Prices are looked for with four digits: at the price found the error is kept, at the next smaller one it is not.
+
+        Args:
+            error: How far off each number may be, in the unit of the answer.
+            confidence: The probability with which it is not farther off.
+            delta: The δ beside ε.
+            currency: "epsilon", "rho" or "mu".
+
+        Returns:
+            The plan; its `price` can be passed to `release`.
+
+        Raises:
+            UnreachableTarget: No sensible price is enough, or the error depends on how many rows there are.
+        """
+        wanted, level = read_rational(error, "error", at_least=0), read_confidence(confidence)
+
+        def within(price: Privacy) -> Fraction:
+            far = self.public.answer_plan(price).within(level)
+            if far is None:
+                raise UnreachableTarget(
+                    "the error depends on the number of rows, which is private",
+                    fix="pass a public guess: expected_rows=1000",
+                )
+            return far
+
+        price = least_price(within, wanted, currency, read_rational(delta, "delta", at_least=0, below=1))
+        return self._plan(self.public.answer_plan(price), price, level)
+
+    def release(
+        self,
+        epsilon: Price = None,
+        delta: NumberLike = 0,
+        request_id: str | None = None,
+        *,
+        rho: NumberLike | None = None,
+        mu: NumberLike | None = None,
+        confidence: NumberLike = LEVEL,
+    ) -> Release:
         """Spend the price and answer.
 
         Args:
-            epsilon: The privacy that the release costs.
-            delta: Its δ.
+            epsilon: The privacy that the release costs; or a whole price as a `Privacy`.
+            delta: The δ beside ε.
             request_id: Your own name for this request. Repeating it returns the recorded answer, costs nothing and does
                 not touch the data. Without one the request gets a random name.
+            rho: Instead of ε: the price in zero-concentrated privacy.
+            mu: Instead of ε: the price in Gaussian privacy.
+            confidence: The probability with which each interval holds the true value; it can be changed later.
 
         Raises:
+            BadParameter: No price, two currencies at once, or a price that protects hardly anybody.
+            WrongCurrency: The budget is kept in a currency that can't take the price; nothing was read or spent.
             BudgetExceeded: The budget does not cover it; nothing was read or spent.
             RequestConflict: The id was used for another question.
             Closed: The dataset was closed; nothing was spent.
             EngineFailure: The engine failed; it was charged, and the dataset is suspended for this analyst.
         """
-        price = _read_price(epsilon, delta)
-        how, dataset = self.answer_plan(price), self.dataset
+        price, level = read_price(epsilon, delta, rho, mu), read_confidence(confidence)
+        how, dataset = self.public.answer_plan(price), self.dataset
         name = fresh_id() if request_id is None else request_id
-        parameters: dict[str, Json] = {
-            "query": self.recorded_as,
-            **self.parameters(),
-            "epsilon": str(price.epsilon),
-            "delta": str(price.delta),
-        }
-        plan = self._plan(how, price)
+        parameters: dict[str, Json] = {"query": self.recorded_as, **self.parameters(), **price.to_dict()}
+        plan = self._plan(how, price, level)
         request = Request(name, how.event, dataset.name, dataset.analyst, dataset.purpose, parameters)
         recorded = release_once(
             dataset.ledger,
@@ -163,49 +243,38 @@ class Query(ABC):
             check=self.check,
             opening=dataset.opening,
         )
-        return Release(
-            table=how.to_table(recorded),
-            plan=replace(plan, left=left_after(dataset.ledger, request)),
-            request_id=name,
-            noise=how.noise,
-            adjust=self.adjust,
-        )
+        left = left_after(dataset.ledger, request)
+        return Release(how.to_table(recorded, level), replace(plan, left=left), name, how=how, recorded=recorded)
 
-    def _plan(self, how: AnswerPlan, price: Privacy) -> ReleasePlan:
-        many = enough_units(self.dataset.table, self.contribution.privacy_unit, price.epsilon)
-        bound = how.lower_bound if many else None
+    def _plan(self, how: AnswerPlan, price: Privacy, level: Fraction) -> ReleasePlan:
+        bound = how.lower_bound
+        if bound is not None and not enough_units(self.dataset.table, self.contribution.privacy_unit, price.epsilon):
+            bound = None
         return ReleasePlan(
             question=self.question,
             mechanism=how.mechanism,
             reason=replace(how.reason, lower_bound=bound),
             sensitivity=how.sensitivity,
-            error=how.error,
+            error=how.error_at(level),
             lower_bound=bound,
-            half_error=None,
             event=how.event,
             options=how.options,
             notes=how.notes,
+            price=price,
+            confidence=level,
             left=self.dataset.left,
+            other_prices=partial(self.public._priced_errors, price),
         )
 
-    def half_error(self, price: Privacy) -> Exact | None:
-        """The least ε, in sixteenths of the given one, at which the expected error is at most half; None beyond 4ε."""
-        now = self.answer_plan(price).error
-        if now is None:
-            return None
-        wanted = now.expected.upper / 2
-
-        def is_enough(parts: int) -> bool:
-            error = self.answer_plan(Privacy(price.epsilon * Fraction(parts, _PARTS), price.delta)).error
-            return error is not None and error.expected.upper <= wanted
-
-        low, high = _PARTS, _PARTS * _MOST
-        if not is_enough(high):
-            return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if is_enough(middle) else (middle, high)
-        return price.epsilon * Fraction(high, _PARTS)
+    def _priced_errors(self, price: Privacy, level: Fraction) -> tuple[PricedError, ...]:
+        """The errors at some multiples of a price."""
+        found = []
+        for factor in self.shown_multiples:
+            other = multiple_of(price, factor)
+            error = self.answer_plan(other).error_at(level)
+            if error is not None:
+                found.append(PricedError(other, error.expected.upper, error.quantiles[level]))
+        return tuple(found)
 
     def described(self, what: str) -> str:
         """A question in words: what, by what, and where."""
@@ -271,6 +340,22 @@ def fresh_id() -> str:
     return f"r-{system_source.bits(96):024x}"
 
 
-def _read_price(epsilon: NumberLike, delta: NumberLike) -> Privacy:
-    least = read_exact(epsilon, "epsilon", at_least=LEAST_EPSILON)
-    return Privacy(least, read_rational(delta, "delta", at_least=0, below=1))
+def read_price(epsilon: Price, delta: NumberLike, rho: NumberLike | None, mu: NumberLike | None) -> Privacy:
+    """The price of one question, in one currency.
+
+    Raises:
+        BadParameter: None, several, less than the least charge, or more than is sensible without insisting on it.
+    """
+    if isinstance(epsilon, Privacy):
+        if rho is not None or mu is not None or delta != 0:
+            raise BadParameter("a `Privacy` is a whole price", given=str(epsilon), fix="leave the other numbers out")
+        price = epsilon
+    else:
+        price = Privacy(epsilon, delta, rho=rho, mu=mu)
+    if price.currency == "rho":
+        read_rational(price.rho, "rho", at_least=LEAST_RHO)
+    elif price.currency == "mu":
+        read_rational(price.mu, "mu", at_least=2 * LEAST_EPSILON)
+    else:
+        read_exact(price.epsilon, "epsilon", at_least=LEAST_EPSILON)
+    return price.require_sensible()

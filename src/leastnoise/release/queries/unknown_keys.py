@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from math import prod
 from typing import Any, ClassVar
 
+from leastnoise.composition.price import pure_within
 from leastnoise.data import CountUnits
+from leastnoise.errors import WrongCurrency
 from leastnoise.ledger.record import Json, canonical
 from leastnoise.mechanisms.combinatorial import plan_sorted_counts
 from leastnoise.mechanisms.histogram.noisy_threshold import NoisyThreshold
 from leastnoise.model.limits import LONGEST_ANSWER, MOST_CELLS
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.arguments import read_key, write_key
-from leastnoise.release.plan import AnswerPlan
-from leastnoise.release.queries.counts import bars_around
+from leastnoise.release.plan import AnswerPlan, quantile_of
+from leastnoise.release.queries.counts import bars_around, whole_numbers
 from leastnoise.release.queries.query import Query
 from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tables import TidyTable
@@ -53,12 +56,19 @@ class CountUnknownKeys(_KeyQuery):
 
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """Noise and the least threshold."""
+        if price.currency in ("rho", "mu"):
+            raise WrongCurrency(
+                "keys that are not known in advance need a delta above zero: showing a key shows that someone has it",
+                given=str(price),
+                fix='list the public keys, keys=[…], or ask with epsilon and delta: delta="1e-9"',
+            )
         sensitivity = sensitivity_of(self.contribution, CountUnits(), (None,))
         mechanism = NoisyThreshold(price.epsilon, price.delta, sensitivity.cells, sensitivity.each)
         return AnswerPlan(
             mechanism=mechanism,
             event=mechanism.event,
             error=mechanism.error(),
+            within=partial(quantile_of, mechanism.noise, Fraction(1)),
             sensitivity=sensitivity,
             encode=_encode,
             to_table=partial(self.to_table, mechanism),
@@ -72,11 +82,11 @@ class CountUnknownKeys(_KeyQuery):
     def read(self) -> dict[Any, int]:
         return self.counts()
 
-    def to_table(self, mechanism: NoisyThreshold, drawn: list[Any]) -> TidyTable:
+    def to_table(self, mechanism: NoisyThreshold, drawn: list[Any], level: Fraction) -> TidyTable:
         """The keys that were shown, with intervals for their counts."""
         keys = [tuple(read_key(part) for part in key) for key, _ in drawn]
         columns = {column: tuple(key[place] for key in keys) for place, column in enumerate(self.columns)}
-        bars = bars_around(mechanism.noise, [count for _, count in drawn], self.columns)
+        bars = bars_around(mechanism.noise, [count for _, count in drawn], level, self.columns)
         return TidyTable({**columns, **bars}, self.columns)
 
 
@@ -90,6 +100,7 @@ class SortedCountsQuery(_KeyQuery):
     """
 
     recorded_as: ClassVar[str] = "SortedCounts"
+    shown_multiples: ClassVar[tuple[Fraction, ...]] = ()  # each would plan the whole list anew
     top: int
     total: int
 
@@ -102,7 +113,7 @@ class SortedCountsQuery(_KeyQuery):
 
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """The exponential mechanism over lists, or noise and isotonic regression, whichever errs less."""
-        plan = plan_sorted_counts(price.epsilon, self.total, self.top)
+        plan = plan_sorted_counts(pure_within(price), self.total, self.top)
         values = [self.dataset.table.types[column].most_values for column in self.columns]
         many = None in values or prod(filter(None, values)) >= self.total
         free = many and self.contribution.privacy_unit not in self.columns
@@ -113,25 +124,23 @@ class SortedCountsQuery(_KeyQuery):
             mechanism=plan.mechanism,
             event=plan.mechanism.event,
             error=plan.mechanism.error(),
+            within=partial(quantile_of, plan.mechanism, Fraction(1)),
             sensitivity=sensitivity_of(self.contribution, CountUnits()),
-            encode=lambda drawn: [int(count) for count in drawn],
+            encode=whole_numbers,
             to_table=self.to_table,
             reason=plan.mechanism.reason(),
-            lower_bound=plan.lower_bound if reachable else None,
+            lower_bound=plan.lower_bound if reachable and price.is_pure else None,
             notes=(
                 f"ℓ₁ error on a list of {self.total} by Zipf's law: {likely}",
                 "the error is that of the whole list, at worst over all lists",
             ),
         )
 
-    def half_error(self, price: Privacy) -> None:
-        """Not computed: every step would plan the whole list anew."""
-
     def read(self) -> list[int]:
         """The true counts, largest first; private."""
         return sorted(self.counts().values(), reverse=True)
 
-    def to_table(self, drawn: Any) -> TidyTable:
+    def to_table(self, drawn: Any, _: Fraction) -> TidyTable:
         """By rank; what is beyond the list is zero."""
         counts = (*drawn, *[0] * (self.top - len(drawn)))[: self.top]
         return TidyTable({"rank": tuple(range(1, self.top + 1)), "value": tuple(counts)}, ("rank",))

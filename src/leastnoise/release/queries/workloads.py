@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import partial
 from math import floor
 from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.composition.concentrated import rho_within
+from leastnoise.composition.price import gaussian_within, pure_within
 from leastnoise.data import Axis
 from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge
 from leastnoise.exact.enclosures import Enclosure
@@ -22,11 +22,9 @@ from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import (
-    DiscreteGaussian,
     Geometric,
     KNorm,
     LinearMapProblem,
-    Ranking,
     Staircase,
     VectorLaplace,
     plan_for,
@@ -35,12 +33,14 @@ from leastnoise.mechanisms.histogram.independent_noise import (
     WIDEST_STAIRS,
     IndependentNoise,
     NoiseBlock,
-    require_drawable,
+    gaussian_noise,
+    is_drawable,
+    repeated,
 )
 from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise, Matrix
 from leastnoise.mechanisms.lower_bounds import lattice_packing_bound
 from leastnoise.mechanisms.vector import CrossPolytope
-from leastnoise.model.events import Approximate, Pure
+from leastnoise.model.events import Event, GaussianPrivacy, Pure
 from leastnoise.model.limits import (
     LARGEST_ENTRY,
     MOST_CELLS,
@@ -67,37 +67,49 @@ class WorkloadProblem:
     """F·x is asked for, x a histogram; the cost is the ℓ₁ error.
 
     One unit changes at most L cells of x, each by at most m. So F·x changes by at most m times the sum of the L largest
-    ℓ₁ norms of columns of F, in the ℓ₁ norm, and by at most m·L times the largest ℓ₂ norm in the ℓ₂ norm.
+    ℓ₁ norms of columns of F, in the ℓ₁ norm. In the ℓ₂ norm the square of the change is at most m²·L times the sum of
+    the L largest squared norms of columns (Cauchy and Schwarz).
 
     Args:
         matrix: F, one row per answer.
-        epsilon: The privacy of the whole release.
-        delta: Above zero it lets Gaussian noise in.
+        price: The privacy of the whole release, in any currency.
         sensitivity: Of x.
         reachable: Whether one unit can change each cell alone, any number of units one after the other.
     """
 
     matrix: Matrix
-    epsilon: Exact
-    delta: Fraction
+    price: Privacy
     sensitivity: Sensitivity
     reachable: bool = False
 
     def candidates(self) -> Iterator[Mechanism]:
         """Noise on the answers, noise on the cells, and for small maps noise shaped like the columns of F."""
+        yield from self._pure()
+        mu_squared = gaussian_within(self.price)
+        cells, each = self.sensitivity.cells, self.sensitivity.each
+        on_cells = gaussian_noise(mu_squared, cells * each**2, each)
+        if on_cells is not None:
+            yield MappedNoise(self.matrix, on_cells, GaussianPrivacy(mu_squared))
+        lengths = sorted((sum(entry**2 for entry in column) for column in self._columns), reverse=True)
+        on_answers = gaussian_noise(mu_squared, each**2 * cells * sum(lengths[:cells]), each)
+        if on_answers is not None:
+            yield IndependentNoise((NoiseBlock(on_answers, len(self.matrix), GaussianPrivacy(mu_squared)),))
+
+    def _pure(self) -> Iterator[Mechanism]:
         most, cells, each = self.sensitivity.l1, self.sensitivity.cells, self.sensitivity.each
-        yield MappedNoise(self.matrix, Geometric(self.epsilon, most), Pure(self.epsilon))
-        lengths = sorted((sum(map(abs, column)) for column in self._columns), reverse=True)
-        yield VectorLaplace(self.epsilon, len(self.matrix), each * sum(lengths[:cells]))
-        if self._has_bodies():
-            yield from self._shaped(self.epsilon / most)
-        rho = rho_within(self.epsilon, self.delta) if self.delta else Fraction(0)
-        if rho:
-            event = Approximate(self.epsilon, self.delta)
-            yield MappedNoise(self.matrix, DiscreteGaussian.for_rho(rho / cells, each), event)
-            longest = max(sum(entry**2 for entry in column) for column in self._columns)
-            noise = DiscreteGaussian(most**2 * longest / (2 * rho), most)
-            yield IndependentNoise((NoiseBlock(noise, len(self.matrix), event),))
+
+        def event_on_cells(epsilon: Exact) -> Event:
+            return repeated(Geometric(epsilon / cells, each).event, cells, Pure(epsilon))
+
+        epsilon = pure_within(self.price, event_on_cells)
+        if is_drawable(most, epsilon):
+            yield MappedNoise(self.matrix, Geometric(epsilon, most), event_on_cells(epsilon))
+        epsilon = pure_within(self.price)
+        if is_drawable(most, epsilon):
+            lengths = sorted((sum(map(abs, column)) for column in self._columns), reverse=True)
+            yield VectorLaplace(epsilon, len(self.matrix), each * sum(lengths[:cells]))
+            if self._has_bodies():
+                yield from self._shaped(epsilon / most)
 
     def _shaped(self, share: Exact) -> Iterator[KNorm]:
         """Noise shaped like bodies that hold the columns; none where the noise would be too wide for them."""
@@ -117,13 +129,13 @@ class WorkloadProblem:
         histograms that change by m in one cell is another one (docs/theory/releasing.md).
         """
         each = self.sensitivity.each
-        if self.delta or not self.reachable or each > WIDEST_STAIRS:
+        if not self.price.is_pure or not self.reachable or each > WIDEST_STAIRS:
             return None
         largest = sum(max(map(abs, row)) for row in self.matrix)
-        bound = scaled(Staircase(self.epsilon, each).moment(1), largest)
+        bound = scaled(Staircase(self.price.epsilon, each).moment(1), largest)
         count = len(self.matrix[0])
         if count <= len(self.matrix) <= MOST_ROWS_OF_BODIES and RationalMatrix(self.matrix).rank() == count:
-            total = CrossPolytope(count).total(self.epsilon)
+            total = CrossPolytope(count).total(self.price.epsilon)
             bound = larger(bound, scaled(lattice_packing_bound(len(self.matrix), total), each))
         return bound
 
@@ -146,16 +158,20 @@ class WorkloadProblem:
             return scaled(mechanism.error().expected, len(self.matrix))
         return mechanism.error().expected
 
-    def reaches(self, mechanism: Mechanism) -> list[Fraction]:
-        """For each answer an error that it does not exceed with 95 % probability."""
+    def reach(self, mechanism: Mechanism, level: Fraction) -> Fraction:
+        """That of the worst answer."""
+        return max(self.reaches(mechanism, level))
+
+    def reaches(self, mechanism: Mechanism, level: Fraction = LEVEL) -> list[Fraction]:
+        """For each answer an error that it does not exceed with this probability."""
         if isinstance(mechanism, MappedNoise):
-            return mechanism.reaches()
+            return mechanism.reaches(level)
         if isinstance(mechanism, IndependentNoise):
-            far = mechanism.error().quantiles[LEVEL]
+            far = Fraction(mechanism.blocks[0].noise.quantile(level))
         elif isinstance(mechanism, VectorLaplace):
-            far = Fraction(Geometric(mechanism.epsilon, mechanism.sensitivity).quantile())
+            far = Fraction(Geometric(mechanism.epsilon, mechanism.sensitivity).quantile(level))
         else:
-            far = mechanism.error().quantiles[LEVEL]  # of all answers together, so of each
+            far = cast(KNorm, mechanism).error(level).quantiles[level]  # of all answers together, so of each
         return [far] * len(self.matrix)
 
 
@@ -170,6 +186,7 @@ class Workload(CountQuery):
     """
 
     recorded_as: ClassVar[str] = "Workload"
+    shown_multiples: ClassVar[tuple[Fraction, ...]] = (Fraction(2),)  # each compares all candidates anew
     matrix: Matrix
     names: tuple[str, ...]
     what: str
@@ -183,39 +200,33 @@ class Workload(CountQuery):
 
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """The candidate with the least expected error in sum."""
-        sensitivity, epsilon, delta = self.sensitivity_of_counts(), price.epsilon, price.delta
-        require_drawable(sensitivity.l1, epsilon)
-        problem = WorkloadProblem(self.matrix, epsilon, delta, sensitivity, self.reachable)
-        plan, bound = _ranked(problem), problem.lower_bound
-        best, expected = plan.best, plan.options[0].expected
-        reaches, share = problem.reaches(best), Fraction(1, len(self.matrix))
+        sensitivity = self.sensitivity_of_counts()
+        problem = WorkloadProblem(self.matrix, price, sensitivity, self.reachable)
+        ranking, bound = plan_for(problem), problem.lower_bound
+        best, expected = ranking.best, ranking.options[0].expected
+        reaches, share = partial(problem.reaches, best), Fraction(1, len(self.matrix))
         return AnswerPlan(
             mechanism=best,
-            event=Pure(epsilon) if isinstance(best, KNorm) else best.event,
-            error=ErrorEstimate("absolute", scaled(expected, share), {LEVEL: max(reaches)}, attained=False),
+            event=Pure(pure_within(price)) if isinstance(best, KNorm) else best.event,
+            error=ErrorEstimate("absolute", scaled(expected, share), {LEVEL: max(reaches())}, attained=False),
+            within=partial(problem.reach, best),
             sensitivity=sensitivity,
             encode=whole_numbers,
             to_table=partial(self.to_table, reaches),
             reason=best.reason(),
             lower_bound=None if bound is None else scaled(bound, share),
-            options=options_in_steps(plan.options, share),
-            notes=("the expected error is the average over the answers, the 95 % error that of the worst answer",),
+            options=options_in_steps(ranking.options, share),
+            notes=("the expected error is the average over the answers, the other that of the worst answer",),
         )
-
-    def half_error(self, price: Privacy) -> Exact | None:
-        """Twice ε, if that is enough: finer steps would compute the errors of all candidates many times over."""
-        twice = Privacy(2 * price.epsilon, price.delta)
-        now, then = (self.answer_plan(each).error for each in (price, twice))
-        return twice.epsilon if now and then and 2 * then.expected.upper <= now.expected.upper else None
 
     def read(self) -> NDArray[Any]:
         """F·x."""
         cells = np.array([int(count) for count in self.totals(self.counted)], dtype=object)
         return cast("NDArray[Any]", np.array(self.matrix, dtype=object) @ cells)
 
-    def to_table(self, reaches: list[Fraction], drawn: list[int]) -> TidyTable:
+    def to_table(self, reaches: Callable[[Fraction], list[Fraction]], drawn: list[int], level: Fraction) -> TidyTable:
         """The answers with their intervals."""
-        pairs = list(zip(drawn, reaches, strict=True))
+        pairs = list(zip(drawn, reaches(level), strict=True))
         columns = {
             "query": self.names,
             "value": tuple(drawn),
@@ -223,12 +234,6 @@ class Workload(CountQuery):
             "high": tuple(k + floor(far) for k, far in pairs),
         }
         return TidyTable(columns, ("query",))
-
-
-@lru_cache(maxsize=4)
-def _ranked(problem: WorkloadProblem) -> Ranking:
-    """The plan of a problem; the error at half the price asks for it again."""
-    return plan_for(problem)
 
 
 def named_matrix(kind: str, axes: tuple[Axis, ...]) -> tuple[Matrix, tuple[str, ...]]:

@@ -158,17 +158,17 @@ class IsotonicCounts(Mechanism):
             "the law of a list after isotonic regression has no closed form", fix="ask for that of the noise: noise.pmf"
         )
 
-    def error(self) -> ErrorEstimate:
+    def error(self, level: Fraction = LEVEL) -> ErrorEstimate:
         """At most what the noise alone costs, and half a unit for rounding each count; far less where counts are equal.
 
         The regression never moves a list away from a decreasing one (Robertson, Wright and Dykstra 1988, Theorem
         1.6.1), and rounding to whole numbers at most doubles an error, or adds ½.
         """
-        noise = self.noise.error()
+        noise, far = self.noise.error(), Fraction(self.noise.quantile(level))
         half = Fraction(self.longest, 2)
         bounds = [min(2 * end, end + half) for end in (noise.expected.lower, noise.expected.upper)]
-        quantile = min(2 * noise.quantiles[LEVEL], Fraction(ceil(noise.quantiles[LEVEL] + half)))
-        return ErrorEstimate("l1", Enclosure(*bounds), {LEVEL: quantile}, attained=False)
+        quantile = min(2 * far, Fraction(ceil(far + half)))
+        return ErrorEstimate("l1", Enclosure(*bounds), {level: quantile}, attained=False)
 
     def reason(self) -> Reason:
         """For a short list of large counts nothing is better."""

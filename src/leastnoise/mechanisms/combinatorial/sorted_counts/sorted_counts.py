@@ -222,10 +222,10 @@ class SortedCounts(Mechanism):
         weight = enclose(lambda: of_fraction(self.decay) ** distance(true, released), bits + 8)
         return Enclosure(weight.lower / weights.upper, weight.upper / weights.lower)
 
-    def error(self) -> ErrorEstimate:
+    def error(self, level: Fraction = LEVEL) -> ErrorEstimate:
         """The ℓ₁ error on the worst list of `total` records; `error_at` tells how much smaller it is on a given one."""
-        expected, quantile = distance_bounds(self.total, self.top, self.decay, LEVEL)
-        return ErrorEstimate("l1", expected, {LEVEL: quantile}, attained=False)
+        expected, quantile = distance_bounds(self.total, self.top, self.decay, level)
+        return ErrorEstimate("l1", expected, {level: quantile}, attained=False)
 
     def error_at(self, counts: Any) -> Enclosure:
         """The expected ℓ₁ error on a public or made-up list. On private counts it is itself private."""

@@ -1,0 +1,113 @@
+"""The price of a wanted error: the least one with four digits at which it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from math import floor, log10
+
+from leastnoise.errors import BadParameter, UnreachableTarget
+from leastnoise.model.privacy import Privacy
+
+__all__ = ["least_price", "multiple_of"]
+
+_MOST = {"epsilon": 20, "rho": 20, "mu": 6}  # beyond it a price protects hardly anybody
+_LEAST = {"epsilon": Fraction(1, 10**8), "rho": Fraction(1, 10**16), "mu": Fraction(1, 10**8)}
+_DECADE = 9000  # numbers of four digits between two powers of ten
+
+
+def least_price(within: Callable[[Privacy], Fraction], wanted: Fraction, currency: str, delta: Fraction) -> Privacy:
+    """The least price of four digits at which an error is kept.
+
+    It is found by halving: the error is kept at this price and not at the next smaller one. A smaller price may choose
+    a mechanism with shorter tails, so that prices far below do as well; one that is about half as large is tried.
+
+    Args:
+        within: The error that is kept at a price; mostly less at a larger one.
+        wanted: How large it may be.
+        currency: "epsilon", "rho" or "mu".
+        delta: The δ beside ε.
+
+    Raises:
+        UnreachableTarget: Even the largest sensible price is not enough.
+
+    >>> least_price(lambda price: 1 / price.epsilon, Fraction(3), "epsilon", Fraction(0))
+    Privacy(epsilon=1667/5000, delta=0)
+    """
+    if currency not in _MOST or (delta and currency != "epsilon"):
+        raise BadParameter(
+            "a price is looked for in epsilon, in epsilon beside a delta, in rho or in mu",
+            given=f"{currency} and delta" if delta else currency,
+            fix='pass currency="epsilon", and delta only with it',
+        )
+
+    def price_at(place: int) -> Privacy:
+        return _price(currency, _amount(place), delta)
+
+    @cache
+    def is_enough(place: int) -> bool:
+        return within(price_at(place)) <= wanted
+
+    first, last = _place(_LEAST[currency]), _place(Fraction(_MOST[currency]))
+    if not is_enough(last):
+        raise UnreachableTarget(
+            "no sensible price keeps the error that low",
+            given=f"at {price_at(last)} it is {float(within(price_at(last))):.6g}",
+            fix="ask for a larger error or less confidence, or use another step or fewer groups per unit",
+        )
+    at_one = within(_price(currency, Fraction(1), delta)) / wanted if wanted else Fraction(1)
+    guess = _place(min(max(at_one ** (2 if currency == "rho" else 1), _LEAST[currency]), Fraction(_MOST[currency])))
+    found = _first_enough(is_enough, guess, first, last)
+    while found - _DECADE // 3 > first and is_enough(found - _DECADE // 3):
+        found = _first_enough(is_enough, found - _DECADE // 3, first, last)
+    return price_at(found)
+
+
+def multiple_of(price: Privacy, factor: Fraction) -> Privacy:
+    """So many times a price in its own currency, beside the same δ, sensible or not."""
+    if price.currency == "rho":
+        return Privacy(rho=price.rho * factor, insist=True)
+    if price.currency == "mu":
+        return Privacy(mu=price.mu * factor, insist=True)
+    return Privacy(price.epsilon * factor, price.delta, insist=True)
+
+
+def _first_enough(is_enough: Callable[[int], bool], guess: int, first: int, last: int) -> int:
+    """A place that is enough, next to one that is not, or the first of all; the last one is enough."""
+    low, high, stride = guess, guess, 64
+    while low > first and is_enough(low):
+        low, high, stride = max(low - stride, first), low, 2 * stride
+    while high < last and not is_enough(high):
+        low, high, stride = high, min(high + stride, last), 2 * stride
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return low if is_enough(low) else high
+
+
+def _price(currency: str, amount: Fraction, delta: Fraction) -> Privacy:
+    if currency == "epsilon":
+        return Privacy(amount, delta)
+    return Privacy(rho=amount) if currency == "rho" else Privacy(mu=amount)
+
+
+def _amount(place: int) -> Fraction:
+    """The number of four digits at a place of their increasing list.
+
+    >>> [str(_amount(place)) for place in (0, 1, 9000, -1)]
+    ['1', '1001/1000', '10', '9999/10000']
+    """
+    power, digits = divmod(place, _DECADE)
+    return (1000 + digits) * Fraction(10) ** (power - 3)
+
+
+def _place(amount: Fraction) -> int:
+    """The place of the largest number of four digits that is not above.
+
+    >>> _amount(_place(Fraction(2, 3)))
+    Fraction(3333, 5000)
+    """
+    power = floor(log10(amount))
+    power += (amount >= Fraction(10) ** (power + 1)) - (amount < Fraction(10) ** power)
+    return power * _DECADE + floor(amount / Fraction(10) ** (power - 3)) - 1000
