@@ -1,6 +1,7 @@
 """The one place where all meet: plan (free), release (debit, then sample, then record)."""
 
 from leastnoise.model.sensitivity import Sensitivity
+from leastnoise.release.batch import Batch, BatchPlan, BatchRelease
 from leastnoise.release.dataset import Dataset
 from leastnoise.release.mechanism import release_mechanism
 from leastnoise.release.opening import open  # noqa: A004 - it shadows the builtin only as ln.open
@@ -9,4 +10,16 @@ from leastnoise.release.queries.query import Query
 from leastnoise.release.result import Release
 from leastnoise.release.tables import TidyTable
 
-__all__ = ["Dataset", "Query", "Release", "ReleasePlan", "Sensitivity", "TidyTable", "open", "release_mechanism"]
+__all__ = [
+    "Batch",
+    "BatchPlan",
+    "BatchRelease",
+    "Dataset",
+    "Query",
+    "Release",
+    "ReleasePlan",
+    "Sensitivity",
+    "TidyTable",
+    "open",
+    "release_mechanism",
+]

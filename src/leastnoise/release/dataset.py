@@ -34,6 +34,7 @@ from leastnoise.release.arguments import (
     require_cells,
     take,
 )
+from leastnoise.release.batch import Batch
 from leastnoise.release.queries.choices import BestKeys, BestOption
 from leastnoise.release.queries.counts import Count, Sum
 from leastnoise.release.queries.decisions import IsAtLeast, Plurality
@@ -487,6 +488,19 @@ class Dataset:
             raise BadParameter("there is no column to count by", fix='pass for example by="password"')
         asked = self._rows(where, 1, 1)
         return SortedCountsQuery(**asked, columns=columns, top=length, total=guess)
+
+    def batch(self, queries: Sequence[Query], weights: Sequence[NumberLike] | None = None) -> Batch:
+        """Several questions under one price: one split, one debit, one record.
+
+        Args:
+            queries: Questions about this dataset.
+            weights: How much the squared error of each counts. Without them the errors of counts are compared as they
+                are; if there are other questions, each error relative to what it would be at the whole price.
+
+        Raises:
+            BadParameter: No questions, too many, or one about another dataset.
+        """
+        return Batch.of(self, queries, weights)
 
     def require_ready(self) -> None:
         """Refuse to go on after `close`, and in a forked child.

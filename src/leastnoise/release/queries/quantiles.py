@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
-from leastnoise.composition.exact_sums import rational_above
+from leastnoise.exact.sums import rational_above
 from leastnoise.composition.price import covers, pure_within
 from leastnoise.data import CountRows
 from leastnoise.errors import UnknownEvent

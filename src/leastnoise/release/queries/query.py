@@ -80,6 +80,7 @@ class Query(ABC):
     """
 
     recorded_as: ClassVar[str]  # its kind in the ledger; other words there would be other questions
+    needs_delta: ClassVar[bool] = False  # whether there is no answer without a δ of its own
     shown_multiples: ClassVar[tuple[Fraction, ...]] = (Fraction(1, 4), Fraction(1, 2), Fraction(2), Fraction(4))
     dataset: AskedDataset
     contribution: Contribution
@@ -160,7 +161,7 @@ class Query(ABC):
             BadParameter: No price, two currencies at once, or a price that protects hardly anybody.
         """
         price, level = read_price(epsilon, delta, rho, mu), read_confidence(confidence)
-        return self._plan(self.public.answer_plan(price), price, level)
+        return self.release_plan(self.public.answer_plan(price), price, level)
 
     def price(
         self,
@@ -187,6 +188,11 @@ class Query(ABC):
             UnreachableTarget: No sensible price is enough, or the error depends on how many rows there are.
         """
         wanted, level = read_rational(error, "error", at_least=0), read_confidence(confidence)
+        price = self.price_of(wanted, level, read_rational(delta, "delta", at_least=0, below=1), currency)
+        return self.release_plan(self.public.answer_plan(price), price, level)
+
+    def price_of(self, error: Fraction, level: Fraction, delta: Fraction, currency: str) -> Privacy:
+        """The least price at which no number is farther off than `error`, with probability `level`."""
 
         def within(price: Privacy) -> Fraction:
             far = self.public.answer_plan(price).within(level)
@@ -197,8 +203,7 @@ class Query(ABC):
                 )
             return far
 
-        price = least_price(within, wanted, currency, read_rational(delta, "delta", at_least=0, below=1))
-        return self._plan(self.public.answer_plan(price), price, level)
+        return least_price(within, error, currency, delta)
 
     def release(
         self,
@@ -233,7 +238,7 @@ class Query(ABC):
         how, dataset = self.public.answer_plan(price), self.dataset
         name = fresh_id() if request_id is None else request_id
         parameters: dict[str, Json] = {"query": self.recorded_as, **self.parameters(), **price.to_dict()}
-        plan = self._plan(how, price, level)
+        plan = self.release_plan(how, price, level)
         request = Request(name, how.event, dataset.name, dataset.analyst, dataset.purpose, parameters)
         recorded = release_once(
             dataset.ledger,
@@ -246,7 +251,8 @@ class Query(ABC):
         left = left_after(dataset.ledger, request)
         return Release(how.to_table(recorded, level), replace(plan, left=left), name, how=how, recorded=recorded)
 
-    def _plan(self, how: AnswerPlan, price: Privacy, level: Fraction) -> ReleasePlan:
+    def release_plan(self, how: AnswerPlan, price: Privacy, level: Fraction) -> ReleasePlan:
+        """What there is to say of an answer at a price."""
         bound = how.lower_bound
         if bound is not None and not enough_units(self.dataset.table, self.contribution.privacy_unit, price.epsilon):
             bound = None

@@ -48,6 +48,7 @@ class CountUnknownKeys(_KeyQuery):
     """How many units have each key, for the keys that enough units have; in each group a unit counts once."""
 
     recorded_as: ClassVar[str] = "Discovery"
+    needs_delta: ClassVar[bool] = True
 
     @property
     def question(self) -> str:
