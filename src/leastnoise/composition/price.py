@@ -12,8 +12,8 @@ from fractions import Fraction
 
 from leastnoise.composition.gaussian import delta_of, mu_squared_within
 from leastnoise.composition.normal_form import parts_of
-from leastnoise.exact.search import largest_fitting
 from leastnoise.exact.numbers import Exact
+from leastnoise.exact.search import largest_fitting
 from leastnoise.model.events import Event, Pure
 from leastnoise.model.privacy import Privacy
 

@@ -12,11 +12,11 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
-from leastnoise.exact.sums import rational_above
 from leastnoise.composition.price import covers, pure_within
 from leastnoise.data import CountRows
 from leastnoise.errors import UnknownEvent
 from leastnoise.exact.numbers import Exact
+from leastnoise.exact.sums import rational_above
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import IntervalQuantile, Quantile, SeveralQuantiles
 from leastnoise.mechanisms.rank.tally import Tally
