@@ -296,6 +296,16 @@ class EngineFailure(DataError, RuntimeError):
     """The engine that holds the data failed; its own words may quote private values and are never passed on."""
 
 
+def engine_failure() -> EngineFailure:
+    """The one text of every failure of an engine."""
+    return EngineFailure(
+        "the engine failed; what it said is not passed on, for it may quote the data",
+        fix="look into the engine's own log: too little memory or disk, a lost connection and a changed table are the "
+        "usual causes; with a ledger the request was charged, and the dataset is suspended for this analyst until "
+        "whoever keeps the ledger has found the cause and clears it: leastnoise budget clear",
+    )
+
+
 def shown(given: object) -> str:
     """What was given, as Python writes it; where Python can't write it (too deep, too many digits), its type."""
     try:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from leastnoise.apps.config import Configuration, read_configuration
-from leastnoise.data.parquet import write_parquet
+from leastnoise.data.engines.duckdb import write_parquet
 from leastnoise.errors import BadConfiguration
 
 GOOD = """

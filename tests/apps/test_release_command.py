@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from leastnoise.accounting import Ledger
-from leastnoise.data.parquet import write_parquet
+from leastnoise.data.engines.duckdb import write_parquet
 
 CITIES = ["Bonn", "Köln", "Ulm"]
 PERSONS = 900

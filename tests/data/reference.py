@@ -11,6 +11,7 @@ from math import floor, isnan
 import numpy as np
 
 from leastnoise.data import CountRows, CountUnits, KeyAxis, Kind
+from leastnoise.data.predicates import holds
 
 ENDS = {date.min, date.max, datetime.min, datetime.max}  # of the calendar: ids there name nobody
 
@@ -54,7 +55,7 @@ def by_unit_and_group(rows, contribution, group, where):
     for number, row in enumerate(rows):
         unit = number if contribution.privacy_unit is None else row[contribution.privacy_unit]
         found = group(row)
-        if not missing(unit) and unit not in ENDS and found is not None and (where is None or where.holds(row)):
+        if not missing(unit) and unit not in ENDS and found is not None and (where is None or holds(where, row)):
             units[unit][found].append(row)
     return units
 
@@ -117,7 +118,9 @@ def ranks(rows, kinds, contribution, column, grid, where, picks):
 def scores(rows, contribution, options, where):
     units = by_unit_and_group(rows, contribution, lambda _: 0, where)
     most = contribution.rows_per_unit
-    return [sum(min(sum(map(option.holds, groups[0])), most) for groups in units.values()) for option in options]
+    return [
+        sum(min(sum(holds(option, row) for row in groups[0]), most) for groups in units.values()) for option in options
+    ]
 
 
 def discover(rows, contribution, column, where):

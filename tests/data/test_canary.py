@@ -9,9 +9,10 @@ import pyarrow as pa
 import pytest
 
 from leastnoise.data import BinAxis, Contribution, CountRows, KeyAxis, Kind, SumOf, col, open_table
-from leastnoise.data.dialects import DUCKDB, POSTGRES, SPARK
-from leastnoise.data.engines.embedded import EmbeddedTable
-from leastnoise.data.fragments import sql
+from leastnoise.data.dialect import sql
+from leastnoise.data.engines.duckdb import DUCKDB, EmbeddedTable
+from leastnoise.data.engines.postgres import POSTGRES
+from leastnoise.data.engines.spark import SPARK
 from leastnoise.errors import UnsafeQuestion
 
 from .hostile import in_a_frame, in_duckdb, in_postgres, in_spark

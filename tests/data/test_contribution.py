@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leastnoise.data import BinAxis, Contribution, CountRows, CountUnits, KeyAxis, SumOf, col, open_table
+from leastnoise.data.predicates import typed
 from leastnoise.errors import BadParameter, NumberTooLarge
 from support.statistics import fits
 
@@ -72,7 +73,7 @@ def test_one_unit_changes_few_groups_by_little(neighbours, axes, bound):
 def test_ranks_scores_and_discovered_keys(neighbours):
     everybody, fewer = neighbours
     grid = [F(i) for i in range(-5, 40)]
-    options = [(col("n") > 0).typed(everybody.columns), col("tag").is_missing().typed(everybody.columns)]
+    options = [typed(col("n") > 0, everybody.columns), typed(col("tag").is_missing(), everybody.columns)]
     for bound in (Contribution("person", 1, 1), Contribution("person", 2, 3)):
         ranks = everybody._ranks(bound, "x", grid, None, SECRET)
         found = Counter(everybody._discover(bound, ("tag", WEIRD), None, SECRET))

@@ -17,8 +17,8 @@ import pyarrow.parquet
 import pytest
 
 from leastnoise.data import BinAxis, Contribution, CountRows, KeyAxis, Kind, SumOf, col, open_table
-from leastnoise.data.engines.embedded import EmbeddedTable
-from leastnoise.data.fragments import sql
+from leastnoise.data.dialect import sql
+from leastnoise.data.engines.duckdb import EmbeddedTable
 from leastnoise.errors import (
     BadParameter,
     BadSource,

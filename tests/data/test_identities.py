@@ -161,7 +161,17 @@ def test_broken_text_names_nobody(tmp_path, source):
         lines = [b"%d,%d,%s,%d\n" % row for row in rows]
         (tmp_path / source).write_bytes(b"t,n,id,k\n" + b"".join(lines))
         kinds = dict.fromkeys("tnk", "integer")
-    check(open_table(frame if source == "frame" else tmp_path / source, columns=kinds), BROKEN, [0])
+    source = frame if source == "frame" else tmp_path / source
+    check(open_table(source, columns=kinds, privacy_unit="id"), BROKEN, [0])
+
+
+def test_text_in_parquet_names_units_only_if_all_ids_differ(tmp_path):
+    ids = pa.array([b"M\xfcller", b"M\xf6ller", b"M?ller"], pa.binary()).view(pa.string())
+    pyarrow.parquet.write_table(pa.table({"id": ids}), tmp_path / "ids.parquet")
+    with open_table(tmp_path / "ids.parquet") as table, pytest.raises(BadParameter, match="question marks"):
+        table.aggregate(Contribution("id"), (), (CountUnits(),))
+    with open_table(tmp_path / "ids.parquet", privacy_unit="id") as table:
+        assert table.aggregate(Contribution("id"), (), (CountUnits(),))[0] == 1
 
 
 @pytest.mark.parametrize("zone", [None, "UTC"])

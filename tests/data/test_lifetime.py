@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from leastnoise.data import Contribution, CountRows, KeyAxis, col, open_table
-from leastnoise.data.fragments import sql
+from leastnoise.data.dialect import sql
 from leastnoise.errors import Closed, ForeignProcess
 from support.processes import Child, kill_myself
 

@@ -14,6 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from leastnoise.data import BinAxis, Contribution, CountRows, CountUnits, KeyAxis, Kind, SumOf, col, open_table
+from leastnoise.data.predicates import typed
 from leastnoise.data.table import Table
 from leastnoise.errors import EngineFailure, LeastNoiseError
 
@@ -100,7 +101,7 @@ def question(dice, columns, rows):
             lambda where: reference.ranks(rows, columns, *asked, where, None),
         )
     if shape == "scores":
-        options = [predicate(dice, name, kind, values).typed(columns) for _ in range(3)]
+        options = [typed(predicate(dice, name, kind, values), columns) for _ in range(3)]
         return (
             (bound, list(map(str, options))),
             lambda table, where: table.scores(bound, options, where).tolist(),
@@ -134,7 +135,7 @@ def outcome(ask):
 def search(made, count, seed):
     """The oracles and the wrong answers among so many questions, and how many were answered."""
     dice, found, answered = random.Random(seed), [], 0
-    filters = {name: where.typed(made.columns) for name, where in FILTERS.items()}
+    filters = {name: typed(where, made.columns) for name, where in FILTERS.items()}
     for _ in range(count):
         try:
             asked, ask, wanted = question(dice, made.columns, made.rows)

@@ -8,9 +8,8 @@ import pytest
 
 from leastnoise import combinatorial
 from leastnoise.accounting import Ledger
-from leastnoise.errors import BadParameter, BudgetExceeded, EngineFailure
+from leastnoise.errors import BadParameter, BudgetExceeded, EngineFailure, engine_failure
 from leastnoise.model.privacy import Privacy
-from leastnoise.release.transaction import engine_failure
 
 CLUB = networkx.karate_club_graph()
 TOWN = [[x, y] for x in range(4) for y in range(4)]

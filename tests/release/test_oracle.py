@@ -125,7 +125,7 @@ def test_no_private_row_is_read_before_the_price_is_held(tmp_path):
     written = []
 
     def watch(table):
-        execute, private = table._execute, f"TABLE {table._reading.source}"
+        execute, private = table._execute, f"TABLE {table._relation.source}"
 
         def executed(text, values):
             if private in text:
@@ -155,7 +155,7 @@ def failing_on_ada(error):
     """An engine with an unknown hole: it fails iff Ada is there, and says what it likes."""
 
     def sabotage(table):
-        execute, private = table._execute, f"TABLE {table._reading.source}"
+        execute, private = table._execute, f"TABLE {table._relation.source}"
 
         def executed(text, values):
             found = execute(text, values)

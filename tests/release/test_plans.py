@@ -21,7 +21,7 @@ class Untouchable(Table):
 
     def __init__(self, model):
         named = "name", "identity", "former_names", "overlapping"
-        for public in (*named, "columns", "types", "hints", "dialect", "_reading"):
+        for public in (*named, "columns", "types", "hints", "dialect", "_relation"):
             setattr(self, public, getattr(model, public))
 
     def _execute(self, *_):

@@ -24,10 +24,11 @@ from leastnoise.errors import (
     RequestConflict,
     TooLarge,
     UnknownColumn,
+    engine_failure,
 )
 from leastnoise.mechanisms import Geometric
 from leastnoise.model.privacy import Privacy
-from leastnoise.release.transaction import FLOOR, engine_failure, release_once
+from leastnoise.release.transaction import FLOOR, release_once
 from support.processes import Child, kill_myself
 
 

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from leastnoise.apps.demo_table import CITIES, DIAGNOSES, MOST_VISITS, Visits, make_visits
 from leastnoise.checker import check
-from leastnoise.data.parquet import write_parquet
+from leastnoise.data.engines.duckdb import write_parquet
 from leastnoise.errors import MissingPackage
 from leastnoise.mechanisms.combinatorial import zipf_counts
 from leastnoise.release import open as open_dataset

@@ -2,8 +2,7 @@
 
 from leastnoise.data.axes import Axis, BinAxis, KeyAxis
 from leastnoise.data.columns import Column, Kind
-from leastnoise.data.contribution import Contribution
-from leastnoise.data.measures import CountRows, CountUnits, Measure, SumOf
+from leastnoise.data.contribution import Contribution, CountRows, CountUnits, Measure, SumOf
 from leastnoise.data.predicates import Predicate, col, parse
 from leastnoise.data.sources import open_table
 from leastnoise.data.table import Table

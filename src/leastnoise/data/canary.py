@@ -1,7 +1,7 @@
 """Made-up rows that hold the worst that each column's type can: every text runs on them before it sees private rows.
 
 A text that fails on some row tells, by failing, that the row is there. The texts are written so that none can fail
-(`leastnoise.data.dialects`); the rehearsal is the second line. It runs three things:
+(`leastnoise.data.dialect`); the rehearsal is the second line. It runs three things:
 
 1. every expression of a row (filters test by test, places on axes, values, units) on *all* hostile rows, with nothing
    filtered and nothing joined away;
@@ -19,8 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 
 from leastnoise.data.columns import Column, Kind, decimal_text
-from leastnoise.data.dialects import Dialect
-from leastnoise.data.fragments import Bound, Fragment, join, select, sql
+from leastnoise.data.dialect import BoundValue, Dialect, Fragment, join, select, sql
 
 __all__ = ["Canary"]
 
@@ -54,21 +53,6 @@ _UUIDS = ("00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-fffff
 _CALENDAR = ("0001-01-01", "0001-01-02", "1969-12-31", "1970-01-01", "2024-02-29", "9999-12-31")
 _CLOCK = ("0001-01-01 00:00:00", "1969-12-31 23:59:59.999999", "1970-01-01 00:00:00", "2024-03-31 02:30:00",
           "9999-12-31 23:59:59.999999")  # fmt: skip
-_BEYOND = {  # dates and times outside of the calendar, in each engine's words
-    "duckdb": ("infinity", "-infinity", "10000-01-01", "0001-12-31 (BC)", "290309-12-23 (BC)", "294247-01-10",
-               "5881580-07-10", "5877642-06-25 (BC)", "1677-09-22", "2262-04-11"),
-    "postgres": ("infinity", "-infinity", "10000-01-01", "4713-01-01 BC", "294276-12-31"),
-    "spark": (),
-}  # fmt: skip
-_ODD_IN_SPARK = {
-    "date": ("date_from_unix_date(2147483647)", "date_from_unix_date(-2147483648)"),
-    "timestamp": ("timestamp_micros(9223372036854775807)", "timestamp_micros(-9223372036854775808)"),
-    "timestamp_ntz": tuple(
-        f"timestampadd(MICROSECOND, {most}, CAST('1970-01-01 00:00:00' AS TIMESTAMP_NTZ))"
-        for most in ("9223372036854775807", "-9223372036854775807")
-    ),
-    "string": ("CAST(X'FFFE61' AS STRING)", "CAST(X'00' AS STRING)", "CAST(X'EDA080' AS STRING)"),
-}
 
 
 class Canary:
@@ -122,13 +106,13 @@ class Canary:
 
     def _key(self, query: Fragment) -> bytes:
         """What a text does: all of it but the secret, which decides nothing about types and ranges."""
-        parts = (("?",) if isinstance(part, Bound) and part.secret else part for part in query.parts)
+        parts = (("?",) if isinstance(part, BoundValue) and part.secret else part for part in query.parts)
         return sha256(repr(tuple(parts)).encode("utf-8", "surrogatepass")).digest()
 
     def _column(self, column: Column, number: int) -> Fragment:
         """The values in turn; each round through them starts one value later than that of the column before."""
         texts, dialect = [None, *self._texts(column)], self._dialect
-        odd = _ODD_IN_SPARK.get(column.native.lower(), ()) if dialect.name == "spark" else ()
+        odd = dialect.odd_values.get(column.native, ())
         count, place = len(texts) + len(odd), "numbers.place"
         turn = f"mod({place} + {number} * ({dialect.divide(place, str(count))}), {count})"
         told = dialect.picked(texts, f"least({turn}, {len(texts) - 1}) + 1")
@@ -141,34 +125,28 @@ class Canary:
 
     def _texts(self, column: Column) -> Iterable[str]:
         """Values of the column as text; an engine that can try to cast drops those that its type lacks."""
-        native = column.native.lower()
         match column.kind:
             case Kind.INTEGER:
-                low, high = column.whole_range
+                low, high = column.limits
                 return [str(whole) for whole in _WHOLE if low <= whole <= high]
             case Kind.REAL:
                 return _SINGLE if column.is_single else _DOUBLE
             case Kind.DECIMAL:
                 return _decimals(column, self._dialect)
-            case Kind.TEXT if native == "uuid":
-                return _UUIDS
-            case Kind.TEXT if self._type(column) != self._dialect.text:
-                return ()
             case Kind.TEXT:
-                return _TEXTS
+                return _UUIDS if column.is_uuid else _TEXTS
             case Kind.BOOLEAN:
                 return ("true", "false")
             case Kind.DATE:
-                return (*_CALENDAR, *_BEYOND[self._dialect.name])
+                return (*_CALENDAR, *self._dialect.beyond_calendar)
             case _:
-                return (*_CLOCK, *_BEYOND[self._dialect.name])
+                return (*_CLOCK, *self._dialect.beyond_calendar)
 
     def _type(self, column: Column) -> str:
         """The native type; text is text, whatever its length, labels or collation."""
         if column.kind is Kind.DECIMAL:
             return self._dialect.plain_type(column)
-        plain = column.kind is not Kind.TEXT or column.native.lower() in ("uuid", "bpchar", "name")
-        return column.native if plain else self._dialect.text
+        return column.native if column.kind is not Kind.TEXT or column.is_uuid else self._dialect.text
 
 
 def _decimals(column: Column, dialect: Dialect) -> Iterable[str]:

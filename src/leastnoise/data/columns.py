@@ -16,11 +16,11 @@ Queries never see a native column but its *plain form*, under the same name, mad
 
 The plain form of a row depends on that row alone, and making it fails on no row: what a file, a frame or a table can
 hold beyond its declared type (times outside of the microseconds of 64 bits, decimals too long) has its place in this
-table. Broken text is bytes that are no UTF-8. DuckDB, which reads Parquet by itself, puts a question mark for each; in
-a CSV the sign U+FFFD stands for them.
+table. Broken text is bytes that are no UTF-8. DuckDB, where it reads Parquet by itself, puts a question mark for each,
+and such a column names no unit; in a CSV the sign U+FFFD stands for them.
 
 **A unit is a value of the plain form**: rows belong to one unit where the plain forms of their ids are equal, and
-grouping, distinct and hash all see the one canonical form that `Reading` makes: decimals without zeros at the end, one
+grouping, distinct and hash all see the one canonical form that `Relation` makes: decimals without zeros at the end, one
 zero of doubles, CHAR without padding, text by its bytes. Rows belong to nobody where the id is missing, and where
 several ids would meet: at an end of the calendar, and where a sign stands for broken bytes.
 """
@@ -35,17 +35,10 @@ from fractions import Fraction
 
 import numpy as np
 
-__all__ = ["Column", "Kind", "decimal_text"]
+__all__ = ["COLLATION", "NANOSECONDS", "Column", "Kind", "decimal_text", "whole_range"]
 
-_BITS = {
-    **dict.fromkeys(("tinyint",), 8),
-    **dict.fromkeys(("smallint", "int2"), 16),
-    **dict.fromkeys(("integer", "int", "int4"), 32),
-    **dict.fromkeys(("bigint", "int8"), 64),
-    "hugeint": 128,
-}
-_UNSIGNED = {"utinyint": 8, "usmallint": 16, "uinteger": 32, "ubigint": 64}
-_ANY_TEXT = ("varchar", "text", "string")
+NANOSECONDS = "it holds nanoseconds, of which microseconds are read"
+COLLATION = "its collation calls different texts equal"
 _UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -67,6 +60,11 @@ class Kind(Enum):
         return self in (Kind.INTEGER, Kind.REAL, Kind.DECIMAL)
 
 
+def whole_range(bits: int, signed: bool = True) -> tuple[int, int]:
+    """The least and the largest whole number of a width."""
+    return (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of a table: its name, its kind, and what the engine calls its type."""
@@ -74,32 +72,33 @@ class Column:
     name: str
     kind: Kind
     native: str
-    wide: bool = False  # an integer column that may hold more than 64 bits
+    limits: tuple[int, int] = whole_range(64)  # the least and the largest number that an integer column can hold
+    is_single: bool = False  # doubles of 32 bits
+    any_text: bool = False  # text by no other rule than its length
     zoned: bool = False  # a time with a time zone
     precision: int | None = None  # digits of a decimal column; None: any number
     scale: int | None = None  # digits after its point; None: any number
     hint: str = ""  # what to do where another kind of column is needed
     sound: bool = False  # text whose encoding was checked when it was read
-    replaced: str = ""  # what reading puts for broken bytes of text: an id that holds it names no unit
-    coarse: bool = False  # equal for the engine and in plain form differ (nanoseconds, collations): it names no unit
+    replaced: str = ""  # what reading puts for broken bytes of text: an id that holds it names nobody
+    coarse: str = ""  # why two ids may be one in plain form, or differ there and be equal elsewhere: it names no unit
     longest: int | None = None  # letters of a text; None: any number
 
     @property
-    def whole_range(self) -> tuple[int, int]:
-        """The least and the largest number that an integer column can hold."""
-        native = self.native.lower()
-        bits, unsigned = _BITS.get(native, 64), _UNSIGNED.get(native)
-        return (0, 2**unsigned - 1) if unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    def wide(self) -> bool:
+        """Whether it is an integer column that may hold more than 64 bits."""
+        low, high = whole_range(64)
+        return not low <= self.limits[0] <= self.limits[1] <= high
 
     @property
-    def is_single(self) -> bool:
-        """Whether it holds doubles of 32 bits."""
-        return self.native.lower() in ("float", "float4")
+    def is_uuid(self) -> bool:
+        """Whether it holds identifiers of 128 bits, which are read as text."""
+        return self.native.lower() == "uuid"
 
     def can_hold(self, value: object) -> bool:
         """Whether a row can have this value, by the type alone; false where that is not known.
 
-        >>> age = Column("age", Kind.INTEGER, "UTINYINT")
+        >>> age = Column("age", Kind.INTEGER, "UTINYINT", whole_range(8, signed=False))
         >>> age.can_hold(255), age.can_hold(256), age.can_hold(-1), age.can_hold(0.5), age.can_hold(None)
         (True, False, False, False, True)
         """
@@ -115,7 +114,7 @@ class Column:
 
     def _can_hold_number(self, exact: Fraction) -> bool:
         if self.kind is Kind.INTEGER:
-            low, high = self.whole_range
+            low, high = self.limits
             return exact.denominator == 1 and low <= exact <= high
         if self.kind is Kind.REAL:
             with np.errstate(over="ignore"):
@@ -126,19 +125,19 @@ class Column:
         return self.scale is None or (digits.denominator == 1 and within)
 
     def _can_hold_text(self, value: str) -> bool:
-        if self.native.lower() == "uuid":
+        if self.is_uuid:
             return _UUID.fullmatch(value) is not None
-        return self.native.lower() in _ANY_TEXT and (self.longest is None or len(value) <= self.longest)
+        return self.any_text and (self.longest is None or len(value) <= self.longest)
 
     @property
     def most_values(self) -> int | None:
         """How many different values it can hold; None for a great many."""
         if self.kind is Kind.INTEGER:
-            low, high = self.whole_range
+            low, high = self.limits
             return high - low + 1
         if self.kind is Kind.DECIMAL:
             return None if self.precision is None else 2 * 10**self.precision - 1
-        if self.kind is Kind.TEXT and (self.native.lower() in _ANY_TEXT or self.native.lower() == "uuid"):
+        if self.kind is Kind.TEXT and (self.any_text or self.is_uuid):
             return None if self.longest is None else 2 ** (8 * self.longest)
         return {Kind.BOOLEAN: 2, Kind.REAL: 2**31, Kind.TIMESTAMP: 2**50, Kind.DATE: 3_000_000}.get(self.kind, 1)
 

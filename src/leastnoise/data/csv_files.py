@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO, cast
 
 from leastnoise.data.declared import reading_of
-from leastnoise.data.dialects import DUCKDB
+from leastnoise.data.engines.duckdb import DUCKDB
 from leastnoise.errors import BadSource
 
 if TYPE_CHECKING:

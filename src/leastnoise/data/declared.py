@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from leastnoise.data.columns import Kind
-from leastnoise.data.dialects import DUCKDB
+from leastnoise.data.engines.duckdb import DUCKDB
 from leastnoise.errors import BadParameter, UnknownColumn
 from leastnoise.model.labels import unknown_label
 

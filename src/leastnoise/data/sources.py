@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.data.csv_files import load_csv, read_header
-from leastnoise.data.declared import Declared, read_declared, reading_of
-from leastnoise.data.dialects import DUCKDB
-from leastnoise.data.frames import arrow_table, pyarrow_module
+from leastnoise.data.declared import Declared, declaration_hint, read_declared, reading_of
+from leastnoise.data.engines.arrow_input import (
+    arrow_table,
+    coarse_columns,
+    parquet_frame,
+    parquet_options,
+    pyarrow_module,
+    readable,
+    require_one_schema,
+)
+from leastnoise.data.engines.duckdb import DUCKDB, Attached, EmbeddedTable, path_list, path_literal
+from leastnoise.data.engines.postgres import PostgresTable
+from leastnoise.data.engines.spark import SparkTable, session_table
 from leastnoise.data.identity import Identity, database_identity, file_identity, frame_identity, table_parts
 from leastnoise.data.table import Table
 from leastnoise.errors import BadParameter, BadSource
@@ -32,6 +42,7 @@ def open_table(
     *,
     table: str | None = None,
     columns: Declared = None,
+    privacy_unit: str | None = None,
     memory_limit: str | None = None,
     temp_directory: str | Path | None = None,
 ) -> Table:
@@ -46,6 +57,8 @@ def open_table(
         columns: The kinds of columns that have none of their own, those of a CSV and of Python objects in pandas:
             {"age": "integer", "pay": "decimal(10,2)", "born": "date"}. Without one such a column is text. Kinds are
             text, integer, real, decimal(p,s), boolean, date and timestamp; a field that is no such value is missing.
+        privacy_unit: The column that will name units, if it is known: text in Parquet is then read so that all ids
+            differ, also those that are no valid text.
         memory_limit: For the embedded engine, such as "8GB".
         temp_directory: For the embedded engine: where what exceeds the memory goes.
 
@@ -75,7 +88,7 @@ def open_table(
         return _spark(source, table) if module == "pyspark" else _postgres(source, table)
     limits = {"memory_limit": memory_limit, "temp_directory": temp_directory}
     if isinstance(source, str | Path):
-        return _file(_at_home(source), table, columns, limits)
+        return _file(_at_home(source), table, columns, privacy_unit, limits)
     if module in ("pandas", "polars", "pyarrow"):
         return _frame(source, module, table, columns, limits)
     raise BadSource("this is no table that can be opened", given=type(source).__name__, fix=_EXAMPLES)
@@ -103,7 +116,7 @@ def _typed_already(columns: Declared) -> None:
         )
 
 
-def _file(path: Path, table: str | None, columns: Declared, limits: dict[str, Any]) -> Table:
+def _file(path: Path, table: str | None, columns: Declared, unit: str | None, limits: dict[str, Any]) -> Table:
     files = _matching(path)
     suffixes = {_suffix(file) for file in files}
     if len(suffixes) != 1 or "" in suffixes:
@@ -118,12 +131,10 @@ def _file(path: Path, table: str | None, columns: Declared, limits: dict[str, An
     identity = file_identity(path, files, suffix)
     if suffix in _CSV:
         return _csv(files, identity, columns, limits)
-    return _typed_files(files, suffix, identity, limits)
+    return _typed_files(files, suffix, identity, unit, limits)
 
 
 def _csv(files: list[Path], identity: Identity, columns: Declared, limits: dict[str, Any]) -> Table:
-    from leastnoise.data.engines.embedded import Attached, EmbeddedTable
-
     delimiter, names = read_header(files)
     kinds = read_declared(columns, names)
 
@@ -131,40 +142,32 @@ def _csv(files: list[Path], identity: Identity, columns: Declared, limits: dict[
         load_csv(connection, folder, files, delimiter, kinds)
         return Attached(identity, sound=True, replaced="\ufffd")
 
-    undeclared = [name for name in names if name not in (columns or {})]
-    return EmbeddedTable(identity.name, attach, untyped=undeclared, **limits)
+    return EmbeddedTable(identity.name, attach, hints=_hints(names, columns), **limits)
 
 
-def _typed_files(files: list[Path], suffix: str, identity: Identity, limits: dict[str, Any]) -> Table:
-    from leastnoise.data.engines.embedded import Attached, EmbeddedTable, path_list
-    from leastnoise.data.engines.tolerant import (
-        finer_columns,
-        parquet_frame,
-        parquet_options,
-        readable,
-        require_one_schema,
-    )
+def _hints(untyped: Iterable[str], declared: Declared) -> dict[str, str]:
+    return {name: declaration_hint(name) for name in untyped if name not in (declared or {})}
 
+
+def _typed_files(files: list[Path], suffix: str, identity: Identity, unit: str | None, limits: dict[str, Any]) -> Table:
     arrow = _arrow_files(files) if suffix in _ARROW else None
 
     def attach(connection: duckdb.DuckDBPyConnection, _: Path) -> Attached:
         if arrow is None:
             require_one_schema(files, connection)
-        frame = parquet_frame(files, connection) if arrow is None else arrow
+        frame = parquet_frame(files, unit, connection) if arrow is None else arrow
         if frame is not None:
             connection.register("source", readable(frame))
             return Attached(identity)
         connection.execute(f"SET allowed_paths = {path_list(files)}")
         relation = f"read_parquet({path_list(files)}, {parquet_options(connection)})"
         connection.execute(f"CREATE TEMP VIEW source AS FROM {relation}")
-        return Attached(identity, sound=True, replaced="?", finer=finer_columns(files, connection))
+        return Attached(identity, sound=True, coarse=coarse_columns(files, connection))
 
     return EmbeddedTable(identity.name, attach, **limits)
 
 
 def _database(path: Path, files: list[Path], table: str | None, limits: dict[str, Any]) -> Table:
-    from leastnoise.data.engines.embedded import Attached, EmbeddedTable, path_literal
-
     parts = _parts(table)
     if len(files) != 1:
         raise BadSource("this pattern stands for several databases", given=str(path), fix="name one of them")
@@ -225,9 +228,6 @@ def _arrow_files(files: Sequence[Path]) -> object:
 
 
 def _frame(source: Any, module: str, table: str | None, columns: Declared, limits: dict[str, Any]) -> Table:
-    from leastnoise.data.engines.embedded import Attached, EmbeddedTable
-    from leastnoise.data.engines.tolerant import readable
-
     frame, objects = arrow_table(source, module)
     if not objects or (isinstance(columns, Mapping) and columns.keys() & set(frame.column_names) - set(objects)):
         _typed_already(columns)
@@ -242,19 +242,14 @@ def _frame(source: Any, module: str, table: str | None, columns: Declared, limit
         connection.execute(f"CREATE TEMP VIEW source AS FROM frame SELECT {', '.join(read)}")
         return Attached(frame_identity(table))
 
-    undeclared = [name for name in objects if name not in (columns or {})]
-    return EmbeddedTable(type(source).__name__, attach, untyped=undeclared, **limits)
+    return EmbeddedTable(type(source).__name__, attach, hints=_hints(objects, columns), **limits)
 
 
 def _postgres(source: str, table: str | None) -> Table:
-    from leastnoise.data.engines.postgres import PostgresTable
-
     return PostgresTable(source, _parts(table))
 
 
 def _spark(source: Any, table: str | None) -> Table:
-    from leastnoise.data.engines.spark import SparkTable, session_table
-
     if hasattr(source, "createDataFrame"):
         if table is None:
             raise BadParameter("a Spark session needs the name of a table", fix="pass table='shop.sales'")

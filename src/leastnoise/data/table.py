@@ -22,26 +22,25 @@ from numpy.typing import NDArray
 
 from leastnoise.data.axes import Axis
 from leastnoise.data.canary import Canary
-from leastnoise.data.codes import code_expression, read_code
+from leastnoise.data.cell_index import index_cells
 from leastnoise.data.columns import Column, Kind
-from leastnoise.data.contribution import Contribution
-from leastnoise.data.dialects import Dialect, Secret
-from leastnoise.data.fragments import Fragment, select
+from leastnoise.data.composite_keys import code_expression, read_code
+from leastnoise.data.contribution import Contribution, Measure, SumOf
+from leastnoise.data.dialect import Dialect, Fragment, Secret, select
 from leastnoise.data.identity import Identity
-from leastnoise.data.measures import Measure, SumOf
-from leastnoise.data.places import cells_of
-from leastnoise.data.reading import Reading, Rows
-from leastnoise.data.shapes import Shapes
-from leastnoise.data.thresholds import Thresholds
-from leastnoise.data.values import row_value, total_type
-from leastnoise.errors import BadParameter, Closed, EngineFailure, ForeignProcess, LeastNoiseError, UnsafeQuestion
+from leastnoise.data.predicates.to_sql import to_sql
+from leastnoise.data.predicates.typecheck import typed
+from leastnoise.data.relation import Relation, Rows
+from leastnoise.data.sql_queries import BoundedQueries
+from leastnoise.data.values import ReachedThresholds, row_value, total_type
+from leastnoise.errors import BadParameter, Closed, ForeignProcess, LeastNoiseError, UnsafeQuestion, engine_failure
 from leastnoise.exact.parameters import read_rational
 from leastnoise.exact.sources import system_source
 
 if TYPE_CHECKING:
     from leastnoise.data.predicates import Predicate
 
-__all__ = ["Table", "TooLittleMemory", "engine_failure"]
+__all__ = ["Table", "TooLittleMemory"]
 
 _OPTIONS_AT_ONCE = 200
 _ON_THE_AXES = "WHERE cell IS NOT NULL"
@@ -78,7 +77,7 @@ class Table(ABC):
         self.former_names, self.overlapping = identity.former_names, identity.overlapping
         self._process, self._closed = os.getpid(), False
         known = {column.name: column for column in columns}
-        self._reading = Reading(self.dialect, known, source)
+        self._relation = Relation(self.dialect, known, source)
         kinds = {column.name: column.kind for column in known.values()}
         self.columns: Mapping[str, Kind] = MappingProxyType(kinds)
         self.types: Mapping[str, Column] = MappingProxyType(known)
@@ -132,12 +131,12 @@ class Table(ABC):
         self, contribution: Contribution, options: Sequence[Predicate], where: Predicate | None = None
     ) -> NDArray[np.int64]:
         """For each option Σ over units of min(rows of the unit for which it holds, rows_per_unit)."""
-        shapes, found = self._shapes(contribution, (0, 0)), list[int]()
+        shapes, found = self._queries(contribution, (0, 0)), list[int]()
         for start in range(0, len(options), _OPTIONS_AT_ONCE):
-            tests = [option.typed(self.columns) for option in options[start : start + _OPTIONS_AT_ONCE]]
-            outputs = ["CASE WHEN " + t.fragment(self.dialect) + f" THEN 1 END AS o{i}" for i, t in enumerate(tests)]
+            tests = [typed(option, self.columns) for option in options[start : start + _OPTIONS_AT_ONCE]]
+            outputs = ["CASE WHEN " + to_sql(t, self.dialect) + f" THEN 1 END AS o{i}" for i, t in enumerate(tests)]
             named = {name for test in tests for name in test.columns}
-            rows = self._reading.rows(contribution, where, named, outputs, options=tests)
+            rows = self._relation.rows(contribution, where, named, outputs, options=tests)
             answers = self._answers(contribution, rows, "", partial(shapes.scores, options=len(tests)))
             found += [sum(int(column[0]) for column in columns) for columns in zip(*answers, strict=True)]
         return np.array(found, dtype=np.int64)
@@ -220,7 +219,7 @@ class Table(ABC):
             return shape(self._part(contribution, placed, number, count))
 
         if _mode.get() == "check":
-            self.dialect.render(query(0, 1), self._reading.table)
+            self.dialect.render(query(0, 1), self._relation.table)
             return []
         self._rehearse([rows.every, query(0, 1), *(query(0, count) for count in parts[1:][-1:])])
         for count in parts:
@@ -233,7 +232,7 @@ class Table(ABC):
     def _part(self, contribution: Contribution, rows: Fragment, number: int, count: int) -> Fragment:
         if count == 1:
             return rows
-        kind = self._reading.unit_kind(contribution)
+        kind = self._relation.unit_kind(contribution)
         place = self.dialect.hash((count, count), ("unit", kind), (self.dialect.number(0), Kind.INTEGER))
         return select("*", rows, "parts", "WHERE mod(" + place + f", {count}) = {number}")
 
@@ -267,7 +266,7 @@ class Table(ABC):
         return ""
 
     def _run(self, query: Fragment) -> Sequence[Sequence[Any]]:
-        rows = self._canary.empty if _mode.get() == "rehearse" else self._reading.table
+        rows = self._canary.empty if _mode.get() == "rehearse" else self._relation.table
         text, values = self.dialect.render(query, rows)
         try:
             return self._execute(text, values)
@@ -279,8 +278,8 @@ class Table(ABC):
             raise engine_failure()
         return []
 
-    def _shapes(self, contribution: Contribution, secret: Secret) -> Shapes:
-        return Shapes(self.dialect, contribution, self._reading.unit_kind(contribution), secret)
+    def _queries(self, contribution: Contribution, secret: Secret) -> BoundedQueries:
+        return BoundedQueries(self.dialect, contribution, self._relation.unit_kind(contribution), secret)
 
     def _aggregate(
         self,
@@ -290,10 +289,10 @@ class Table(ABC):
         where: Predicate | None,
         secret: Secret,
     ) -> tuple[NDArray[Any], ...]:
-        reading = self._reading
+        reading = self._relation
         for axis in axes:
             reading.column(axis.column, numeric=not hasattr(axis, "keys"))
-        cells = cells_of(axes, reading.columns, self.dialect, "base")
+        cells = index_cells(axes, reading.columns, self.dialect, "base")
         sums = {i: measure for i, measure in enumerate(measures) if isinstance(measure, SumOf)}
         values = [
             f"{row_value(m, reading.column(m.column, numeric=True), self.dialect, 'base')} AS v{i}"
@@ -302,7 +301,7 @@ class Table(ABC):
         needed = {axis.column for axis in axes} | {measure.column for measure in sums.values()}
         outputs = [f"{cells.expression} AS cell", *values]
         rows = reading.rows(contribution, where, needed, outputs, cells)
-        shape = partial(self._shapes(contribution, secret).totals, cells=cells.count, measures=measures)
+        shape = partial(self._queries(contribution, secret).totals, cells=cells.count, measures=measures)
         answers = self._answers(contribution, rows, _ON_THE_AXES if axes else "", shape)
         wide = [isinstance(m, SumOf) and total_type(m, self.dialect) != self.dialect.long for m in measures]
         return tuple(
@@ -313,16 +312,16 @@ class Table(ABC):
     def _discover(
         self, contribution: Contribution, columns: tuple[str, ...], where: Predicate | None, secret: Secret
     ) -> dict[tuple[Hashable, ...], int]:
-        keys = [self._reading.column(name) for name in columns]
+        keys = [self._relation.column(name) for name in columns]
         for key in keys:
             if key.kind is Kind.REAL:
                 raise BadParameter(f"{key.name!r} holds doubles, which are no keys", fix="group it by bins instead")
         if not keys:
             raise BadParameter("there is no column to find keys in", fix="name at least one")
         code = f"{code_expression(keys, self.dialect, 'base')} AS code"
-        rows = self._reading.rows(contribution, where, columns, [code])
+        rows = self._relation.rows(contribution, where, columns, [code])
         found = Counter[tuple[Hashable, ...]]()
-        for codes, units in self._answers(contribution, rows, "", self._shapes(contribution, secret).units_by_code):
+        for codes, units in self._answers(contribution, rows, "", self._queries(contribution, secret).units_by_code):
             found.update({read_code(code, keys): int(count) for code, count in zip(codes, units, strict=True)})
         return dict(found)
 
@@ -334,16 +333,16 @@ class Table(ABC):
         where: Predicate | None,
         secret: Secret,
     ) -> NDArray[np.int64]:
-        reading, ranked = self._reading, self._reading.column(column, numeric=True)
+        reading, ranked = self._relation, self._relation.column(column, numeric=True)
         points = [point if isinstance(point, Fraction) else read_rational(point, "grid") for point in grid]
         if not points or any(not low < high for low, high in pairwise(points)):
             raise BadParameter("grid must hold points that increase", given=column, fix="pass grid=range(0, 121)")
         value = f"base.{self.dialect.quote(column)}"
         middles = [(low + high) / 2 for low, high in pairwise(points)]
-        place = Thresholds(middles, ranked, value, self.dialect).count_reached()
+        place = ReachedThresholds(middles, ranked, value, self.dialect).count_reached()
         present = f"CASE WHEN NOT {self.dialect.missing(value, ranked)} THEN {place} END AS cell"
         rows = reading.rows(contribution, where, [column], [present])
-        shape = partial(self._shapes(contribution, secret).chosen_rows, cells=len(points))
+        shape = partial(self._queries(contribution, secret).chosen_rows, cells=len(points))
         answers = self._answers(contribution, rows, _ON_THE_AXES, shape)
         return _dense([(found, counts) for found, counts in answers], (len(points),))
 
@@ -355,15 +354,6 @@ def _asked(mode: Literal["check", "rehearse"]) -> Iterator[None]:
         yield
     finally:
         _mode.reset(before)
-
-
-def engine_failure() -> EngineFailure:
-    """The one error for whatever went wrong in an engine."""
-    return EngineFailure(
-        "the engine that holds the data could not answer",
-        fix="its own words are not shown since they may quote private values: see the engine's log, or ask whoever "
-        "runs it; too little memory or disk, a lost connection and a changed table are the usual causes",
-    )
 
 
 def _fresh_secret() -> Secret:

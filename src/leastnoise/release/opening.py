@@ -88,7 +88,14 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     opened = (
         source
         if isinstance(source, Table)
-        else open_table(source, table=table, columns=columns, memory_limit=memory_limit, temp_directory=temp_directory)
+        else open_table(
+            source,
+            table=table,
+            columns=columns,
+            privacy_unit=privacy_unit,
+            memory_limit=memory_limit,
+            temp_directory=temp_directory,
+        )
     )
     try:
         opened.require_ready()

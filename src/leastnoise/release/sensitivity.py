@@ -27,7 +27,8 @@ from math import ceil, floor, inf
 import numpy as np
 
 from leastnoise.data import Axis, BinAxis, Column, Contribution, CountUnits, Kind, Measure, Predicate, SumOf, Table
-from leastnoise.data.predicates.terms import Literal, Node
+from leastnoise.data.predicates import holds
+from leastnoise.data.predicates.nodes import Literal, Node
 from leastnoise.exact.numbers import Exact
 from leastnoise.model.sensitivity import Norm, Sensitivity
 from leastnoise.release.arguments import FixedPoint
@@ -187,7 +188,7 @@ def _value_in(low: Fraction, high: Fraction, column: Column, *, closed: bool) ->
     """A value that the column can hold, at least `low` and below `high`, or at most `high`; None if none is found."""
     found: object = ceil(low)
     if column.kind is Kind.INTEGER:
-        found = max(ceil(low), column.whole_range[0])
+        found = max(ceil(low), column.limits[0])
     elif column.kind is Kind.REAL:
         found = _real_above(low, column)
     elif column.kind is Kind.DECIMAL:
@@ -220,7 +221,7 @@ def _free(
     tries = [_tries(where, table.types[column]) for column in others]
     cells = list(islice(product(*filtered.values()), _MOST_CELLS + 1))
     return len(cells) <= _MOST_CELLS and all(
-        any(where.holds(row) for row in _rows(dict(zip(filtered, cell, strict=True)), others, tries)) for cell in cells
+        any(holds(where, row) for row in _rows(dict(zip(filtered, cell, strict=True)), others, tries)) for cell in cells
     )
 
 

@@ -30,7 +30,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from leastnoise.composition import Remaining
-from leastnoise.errors import BadParameter, EngineFailure, LeastNoiseError, LedgerUnavailable
+from leastnoise.errors import BadParameter, EngineFailure, LeastNoiseError, LedgerUnavailable, engine_failure
 from leastnoise.exact.sources import releasing
 from leastnoise.ledger import FLOOR, Ledger, Opening, Request
 from leastnoise.ledger.record import Json
@@ -145,12 +145,3 @@ def left_after(ledger: Ledger | None, request: Request | None) -> Remaining | No
         return ledger.left(request.dataset, request.analyst, request.purpose)
     except LedgerUnavailable:
         return None
-
-
-def engine_failure() -> EngineFailure:
-    """The one text of every failure."""
-    return EngineFailure(
-        "the engine failed; what it said is not passed on, for it may quote the data",
-        fix="look into the engine's own log; with a ledger the request was charged, and the dataset is suspended for "
-        "this analyst until whoever keeps the ledger has found the cause and clears it: leastnoise budget clear",
-    )

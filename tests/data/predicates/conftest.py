@@ -2,8 +2,11 @@
 
 import pytest
 
-from leastnoise.data.dialects import DUCKDB, POSTGRES, SPARK
-from leastnoise.data.fragments import bound, join, sql
+from leastnoise.data.dialect import bound, join, sql
+from leastnoise.data.engines.duckdb import DUCKDB
+from leastnoise.data.engines.postgres import POSTGRES
+from leastnoise.data.engines.spark import SPARK
+from leastnoise.data.predicates.to_sql import to_sql
 
 from .nasty import KINDS, ROWS
 
@@ -27,7 +30,7 @@ def _schema(dialect, types):
 
 
 def _question(dialect, predicates):
-    answers = join(", ", [predicate.fragment(dialect) + f" AS p{i}" for i, predicate in enumerate(predicates)])
+    answers = join(", ", [to_sql(predicate, dialect) + f" AS p{i}" for i, predicate in enumerate(predicates)])
     return dialect.render(sql("SELECT ") + answers + sql(" FROM nasty ORDER BY number"))
 
 
@@ -64,7 +67,7 @@ def ask_about_a_decimal(postgres_connection):
     """The answers about one NUMERIC, given as text."""
 
     def ask(number, predicates):
-        answers = join(", ", [predicate.fragment(POSTGRES) for predicate in predicates])
+        answers = join(", ", [to_sql(predicate, POSTGRES) for predicate in predicates])
         table = sql(" FROM (SELECT CAST(") + bound(number) + sql(" AS NUMERIC) AS d) AS t")
         return list(postgres_connection.execute(*POSTGRES.render(sql("SELECT ") + answers + table)).fetchone())
 

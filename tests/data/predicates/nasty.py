@@ -7,7 +7,7 @@ from decimal import Decimal
 from hypothesis import strategies as st
 
 from leastnoise.data.columns import Kind
-from leastnoise.data.predicates import col
+from leastnoise.data.predicates import col, typed
 
 KINDS = {
     "whole": Kind.INTEGER,
@@ -126,4 +126,4 @@ PREDICATES = st.recursive(
         st.tuples(inner, inner).map(lambda two: two[0] | two[1]),
     ),
     max_leaves=6,
-).map(lambda predicate: predicate.typed(KINDS))
+).map(lambda predicate: typed(predicate, KINDS))

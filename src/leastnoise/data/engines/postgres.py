@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from leastnoise.data.columns import Column, Kind
-from leastnoise.data.dialects import POSTGRES
+from leastnoise.data.columns import COLLATION, Column, Kind, whole_range
+from leastnoise.data.dialect import Dialect, Fragment, Secret, bound
 from leastnoise.data.identity import database_identity
 from leastnoise.data.table import Table
 from leastnoise.errors import BadSource, MissingPackage
@@ -15,10 +15,11 @@ from leastnoise.errors import BadSource, MissingPackage
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["PostgresTable"]
+__all__ = ["POSTGRES", "PostgresTable"]
 
+_WHOLE = {"int2": whole_range(16), "int4": whole_range(32), "int8": whole_range(64)}
 _KINDS = {
-    **dict.fromkeys(("int2", "int4", "int8"), Kind.INTEGER),
+    **dict.fromkeys(_WHOLE, Kind.INTEGER),
     **dict.fromkeys(("float4", "float8"), Kind.REAL),
     **dict.fromkeys(("text", "varchar", "bpchar", "name", "uuid"), Kind.TEXT),
     **dict.fromkeys(("timestamp", "timestamptz"), Kind.TIMESTAMP),
@@ -36,6 +37,65 @@ SELECT attname FROM pg_catalog.pg_attribute JOIN pg_catalog.pg_collation ON pg_c
 WHERE attrelid = to_regclass(%s) AND NOT collisdeterministic
 """
 _TYPES = "SELECT oid, typname, typtype = 'e' FROM pg_catalog.pg_type"
+
+
+class PostgresDialect(Dialect):
+    """The words of Postgres.
+
+    >>> POSTGRES.render(sql("a % 2 = ") + bound(1))
+    ('a %% 2 = %s', [1])
+    """
+
+    placeholder = "%s"
+    wide = "NUMERIC"
+    real = "DOUBLE PRECISION"
+    try_cast = "CAST"
+    text = "TEXT"
+    any_decimal = True
+    beyond_calendar = ("infinity", "-infinity", "10000-01-01", "4713-01-01 BC", "294276-12-31")
+
+    def escape(self, text: str) -> str:
+        return text.replace("%", "%%")
+
+    def not_a_number(self, expression: str) -> str:
+        return f"{expression} = 'NaN'"
+
+    def text_test(self, test: str, value: Fragment, text: str) -> Fragment:
+        if test == "ends_with":
+            return "right(" + value + f", {len(text)}) = CAST(" + bound(text) + " AS TEXT)"
+        if test == "contains":
+            return "0 < strpos(" + value + ", CAST(" + bound(text) + " AS TEXT))"
+        return super().text_test(test, value, text)
+
+    def trimmed(self, expression: str) -> str:
+        return f"trim_scale({expression})"
+
+    def divide(self, numerator: str, denominator: str) -> str:
+        return f"div({numerator}, {denominator})"
+
+    def listed(self, places: Mapping[str, int]) -> Fragment:
+        held = {key: place for key, place in places.items() if "\0" not in key}  # no Postgres text has a zero
+        return super().listed(held)
+
+    def hash(self, words: Secret, unit: tuple[str, Kind], part: tuple[str, Kind]) -> Fragment:
+        first, second = map(self.word, words)
+        mixed = self._hash(*part, self._hash(*unit, first))
+        return "(hashint8extended(" + mixed + ", " + second + f") & {self.number((1 << 63) - 1)})"
+
+    def _hash(self, expression: str, kind: Kind, seed: Fragment) -> Fragment:
+        """Equal values give equal hashes: decimals may differ in zeros at the end, so that they are trimmed."""
+        if kind is Kind.INTEGER:
+            return f"hashint8extended({expression}, " + seed + ")"
+        return f'hashtextextended({self.key_text(expression, kind)} COLLATE "C", ' + seed + ")"
+
+    def numbers(self, count: int) -> str:
+        return f"generate_series(0, {count - 1}) AS numbers(place)"
+
+    def times(self, count: str) -> str:
+        return f"generate_series(CAST(1 AS BIGINT), {count})"
+
+
+POSTGRES = PostgresDialect()
 
 
 class PostgresTable(Table):
@@ -110,9 +170,19 @@ def _columns(connection: psycopg.Connection[tuple[Any, ...]], source: str) -> li
         kind = kind if unicode or kind is not Kind.TEXT else Kind.OTHER
         fixed = kind is Kind.DECIMAL and column.precision is not None and (column.scale or 0) >= 0
         digits = (column.precision, column.scale or 0) if fixed else (None, None)
-        zoned, coarse = name == "timestamptz", column.name in loose
-        longest = column.display_size if name == "varchar" else None
         found.append(
-            Column(column.name, kind, name, False, zoned, digits[0], digits[1], coarse=coarse, longest=longest)
+            Column(
+                column.name,
+                kind,
+                name,
+                limits=_WHOLE.get(name, whole_range(64)),
+                is_single=name == "float4",
+                any_text=name in ("text", "varchar"),
+                zoned=name == "timestamptz",
+                precision=digits[0],
+                scale=digits[1],
+                coarse=COLLATION if column.name in loose else "",
+                longest=column.display_size if name == "varchar" else None,
+            )
         )
     return found

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import uuid4
 
-from leastnoise.data.columns import Column, Kind
-from leastnoise.data.dialects import SPARK
+from leastnoise.data.columns import COLLATION, Column, Kind, whole_range
+from leastnoise.data.dialect import Dialect, Fragment, Secret, bound, select
 from leastnoise.data.identity import Identity, quoted_parts
 from leastnoise.data.table import Table
 from leastnoise.errors import BadSource
@@ -16,15 +17,77 @@ from leastnoise.errors import BadSource
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["SparkTable", "session_table"]
+__all__ = ["SPARK", "SparkTable", "session_table"]
 
+_WHOLE = {name: whole_range(bits) for name, bits in {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}.items()}
 _KINDS = {
-    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), Kind.INTEGER),
+    **dict.fromkeys(_WHOLE, Kind.INTEGER),
     **dict.fromkeys(("float", "double"), Kind.REAL),
     **dict.fromkeys(("timestamp", "timestamp_ntz"), Kind.TIMESTAMP),
     "boolean": Kind.BOOLEAN,
     "date": Kind.DATE,
 }
+
+
+class SparkDialect(Dialect):
+    """Spark's words.
+
+    >>> SPARK.quote("a`b")
+    '`a``b`'
+    """
+
+    quote_mark = "`"
+    wide = "DECIMAL(38, 0)"
+    text = "STRING"
+    timestamp = "TIMESTAMP_NTZ"
+    binary_collation = "UTF8_BINARY"
+    small = "/*+ BROADCAST({}) */ "
+    text_tests: ClassVar[Mapping[str, str]] = {
+        "starts_with": "startswith",
+        "ends_with": "endswith",
+        "contains": "contains",
+    }
+    odd_values: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "date": ("date_from_unix_date(2147483647)", "date_from_unix_date(-2147483648)"),
+        "timestamp": ("timestamp_micros(9223372036854775807)", "timestamp_micros(-9223372036854775808)"),
+        "timestamp_ntz": tuple(
+            f"timestampadd(MICROSECOND, {most}, CAST('1970-01-01 00:00:00' AS TIMESTAMP_NTZ))"
+            for most in ("9223372036854775807", "-9223372036854775807")
+        ),
+        "string": ("CAST(X'FFFE61' AS STRING)", "CAST(X'00' AS STRING)", "CAST(X'EDA080' AS STRING)"),
+    }
+
+    def valid_text(self, text: str) -> str:
+        return f"try_validate_utf8({text})"
+
+    def in_utc(self, name: str) -> str:
+        # By way of the session's zone, an hour in spring and an hour in autumn would be told wrong.
+        return f"timestampadd(MICROSECOND, unix_micros({name}), CAST('1970-01-01 00:00:00' AS TIMESTAMP_NTZ))"
+
+    def divide(self, numerator: str, denominator: str) -> str:
+        return f"({numerator}) div ({denominator})"
+
+    def listed(self, places: Mapping[str, int]) -> Fragment:
+        pairs = json.dumps([[key, str(place)] for key, place in places.items()])
+        rows = "SELECT explode(from_json(" + bound(pairs) + ", 'array<array<string>>')) AS pair"
+        return select("pair[0] AS key, CAST(pair[1] AS BIGINT) AS place", rows, "pairs")
+
+    def hash(self, words: Secret, unit: tuple[str, Kind], part: tuple[str, Kind]) -> Fragment:
+        first, second = map(self.word, words)
+        mixed = "(xxhash64(" + first + f", {unit[0]}, {part[0]}, " + second
+        return mixed + f") & {self.number((1 << 63) - 1)})"
+
+    def numbers(self, count: int) -> str:
+        return f"range({count}) AS numbers(place)"
+
+    def times(self, count: str) -> str:
+        return f"explode(sequence(CAST(1 AS BIGINT), {count}))"
+
+    def picked(self, texts: Sequence[str | None], place: str) -> Fragment:
+        return "element_at(from_json(" + bound(json.dumps(texts)) + f", 'array<string>'), CAST({place} AS INT))"
+
+
+SPARK = SparkDialect()
 
 
 class SparkTable(Table):
@@ -93,4 +156,13 @@ def _column(name: str, native: str) -> Column:
     text = re.match(r"(string|varchar|char)\b", native)
     kind = Kind.TEXT if text else _KINDS.get(native, Kind.OTHER)
     collated = "collate" in native and "UTF8_BINARY" not in native.upper().replace("UTF8_BINARY_", "")
-    return Column(name, kind, native, zoned=native == "timestamp", coarse=collated)
+    return Column(
+        name,
+        kind,
+        native,
+        limits=_WHOLE.get(native, whole_range(64)),
+        is_single=native == "float",
+        any_text=native == "string",
+        zoned=native == "timestamp",
+        coarse=COLLATION if collated else "",
+    )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from leastnoise.data.columns import Kind
-from leastnoise.data.predicates.building import Value, col
-from leastnoise.data.predicates.grammar import parse
-from leastnoise.data.predicates.tree import Predicate
+from leastnoise.data.predicates.builder import Value, col
+from leastnoise.data.predicates.evaluate import holds
+from leastnoise.data.predicates.nodes import Predicate
+from leastnoise.data.predicates.parser import parse
+from leastnoise.data.predicates.typecheck import typed
 from leastnoise.errors import BadFilter
 
-__all__ = ["Predicate", "Value", "col", "parse", "read_filter"]
+__all__ = ["Predicate", "Value", "col", "holds", "parse", "read_filter", "typed"]
 
 
 def read_filter(where: str | Predicate | None, columns: Mapping[str, Kind]) -> Predicate | None:
@@ -19,4 +21,4 @@ def read_filter(where: str | Predicate | None, columns: Mapping[str, Kind]) -> P
         return None
     if isinstance(where, Value):
         raise BadFilter("a column alone is no filter", given=repr(where), fix="compare it, or use .is_true()")
-    return where.typed(columns) if isinstance(where, Predicate) else parse(where, columns)
+    return typed(where, columns) if isinstance(where, Predicate) else parse(where, columns)

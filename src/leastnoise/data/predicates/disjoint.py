@@ -15,8 +15,19 @@ from fractions import Fraction
 from typing import Any
 
 from leastnoise.data.columns import Kind
-from leastnoise.data.predicates.terms import Literal, Name
-from leastnoise.data.predicates.tree import And, Comparison, Constant, IsIn, IsMissing, Not, Or, Predicate, TextTest
+from leastnoise.data.predicates.nodes import (
+    And,
+    ComparisonTest,
+    Constant,
+    IsIn,
+    IsMissing,
+    Literal,
+    Name,
+    Not,
+    Or,
+    Predicate,
+    TextTest,
+)
 
 __all__ = ["are_disjoint"]
 
@@ -57,7 +68,7 @@ def _disjoint(one: Predicate, other: Predicate, columns: frozenset[str]) -> bool
 
 def _no_common_value(one: Predicate, other: Predicate) -> bool:
     for first, second in ((one, other), (other, one)):
-        if isinstance(first, IsMissing) and isinstance(second, Comparison | IsIn | TextTest):
+        if isinstance(first, IsMissing) and isinstance(second, ComparisonTest | IsIn | TextTest):
             return isinstance(first.term, Name) and first.term in second.children()
     ours, theirs = _spans(one), _spans(other)
     if ours is None or theirs is None or ours[0] != theirs[0]:
@@ -96,7 +107,7 @@ def _spans(test: Predicate) -> tuple[str, list[_Span]] | None:
     """The column that a test compares with constants, and the values for which it holds; None for other tests."""
     if isinstance(test, IsIn) and isinstance(test.term, Name) and test.term.kind is not None:
         return test.term.column, list(_points(test.term.kind, [literal.value for literal in test.values]))
-    if not isinstance(test, Comparison):
+    if not isinstance(test, ComparisonTest):
         return None
     left, right, operator = test.left, test.right, test.operator
     if isinstance(left, Literal):

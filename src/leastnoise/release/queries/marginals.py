@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.data import Axis, BinAxis, Predicate, col
+from leastnoise.data.predicates import typed
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem
 from leastnoise.mechanisms.histogram.mapped_noise import reach_of
@@ -91,7 +92,7 @@ class Marginals(CountQuery):
     def _on_all_axes(self) -> Predicate:
         """The filter that makes all tables count the same rows, so that their totals can agree."""
         parts = [_on_axis(axis) for axis in self.axes]
-        inside = reduce(and_, parts).typed(self.dataset.table.columns)
+        inside = typed(reduce(and_, parts), self.dataset.table.columns)
         return inside if self.where is None else self.where & inside
 
     def to_table(self, noise: IntegerNoise, drawn: list[int], level: Fraction) -> TidyTable:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from leastnoise.composition.price import gaussian_within, pure_within
 from leastnoise.data import CountRows, Measure, SumOf, col
+from leastnoise.data.predicates import typed
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
@@ -171,7 +172,7 @@ class Moment(CellQuery):
 
     def sums(self, powers: tuple[int, ...]) -> tuple[NDArray[Any], ...]:
         """The number of values, and Σ(q − c)^power for each power; private."""
-        present = (~col(self.column).is_missing()).typed(self.dataset.table.columns)
+        present = typed(~col(self.column).is_missing(), self.dataset.table.columns)
         where = present if self.where is None else self.where & present
         measures: tuple[Measure, ...] = (CountRows(), *map(self.measure, powers))
         found = self.dataset.table.aggregate(self.contribution, self.axes, measures, where)

@@ -8,19 +8,18 @@ from math import prod
 
 from leastnoise.data.axes import Axis, BinAxis, KeyAxis, key_text
 from leastnoise.data.columns import Column, Kind
-from leastnoise.data.dialects import Dialect
-from leastnoise.data.fragments import Fragment, select, sql
-from leastnoise.data.thresholds import Thresholds
+from leastnoise.data.dialect import Dialect, Fragment, select, sql
+from leastnoise.data.values import ReachedThresholds
 from leastnoise.errors import BadParameter, TooLarge
 
-__all__ = ["Cells", "cells_of"]
+__all__ = ["CellIndex", "index_cells"]
 
 _MOST_CELLS = 1 << 31
 _LONG = 1 << 62
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellIndex:
     """How the cells of some axes are numbered, 0, 1, …, as in NumPy's C order; NULL outside of the axes."""
 
     joins: Fragment
@@ -35,7 +34,7 @@ class Cells:
         return prod(self.shape)
 
 
-def cells_of(axes: Sequence[Axis], columns: Mapping[str, Column], dialect: Dialect, table: str) -> Cells:
+def index_cells(axes: Sequence[Axis], columns: Mapping[str, Column], dialect: Dialect, table: str) -> CellIndex:
     """The cells of the axes, for rows of the relation `table` of plain columns.
 
     Raises:
@@ -58,7 +57,7 @@ def cells_of(axes: Sequence[Axis], columns: Mapping[str, Column], dialect: Diale
         else:
             place = _bin_place(axis, column, value, dialect)
         terms.append(f"{place} * {dialect.number(stride)}")
-    return Cells(joins, outer, tuple(joined), " + ".join(terms), shape)
+    return CellIndex(joins, outer, tuple(joined), " + ".join(terms), shape)
 
 
 def _run_of(axis: KeyAxis) -> range | None:
@@ -95,7 +94,7 @@ def _key_place(axis: KeyAxis, column: Column, value: str, alias: str, dialect: D
 
 
 def _bin_place(axis: BinAxis, column: Column, value: str, dialect: Dialect) -> str:
-    edges = Thresholds(axis.edges, column, value, dialect)
-    lower = Thresholds(axis.edges[:-1], column, value, dialect)
+    edges = ReachedThresholds(axis.edges, column, value, dialect)
+    lower = ReachedThresholds(axis.edges[:-1], column, value, dialect)
     inside = f"NOT {dialect.missing(value, column)} AND {edges.reached(0)} AND {edges.at_most(-1)}"
     return f"CASE WHEN {inside} THEN {lower.count_reached()} - {dialect.number(1)} END"

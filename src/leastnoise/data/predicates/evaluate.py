@@ -10,10 +10,25 @@ from decimal import Decimal
 from typing import Any, cast
 
 from leastnoise.data.columns import Kind
-from leastnoise.data.predicates.checking import compares_whole, kind_of
-from leastnoise.data.predicates.limits import DECIMAL_REACH, OPERAND_REACH
-from leastnoise.data.predicates.terms import Arithmetic, Literal, Name, Remainder, Term
-from leastnoise.data.predicates.tree import And, Comparison, Constant, IsIn, IsMissing, Not, Or, Predicate, TextTest
+from leastnoise.data.predicates.nodes import (
+    DECIMAL_REACH,
+    OPERAND_REACH,
+    And,
+    Calculation,
+    ComparisonTest,
+    Constant,
+    IsIn,
+    IsMissing,
+    Literal,
+    Name,
+    Not,
+    Or,
+    Predicate,
+    Remainder,
+    Term,
+    TextTest,
+)
+from leastnoise.data.predicates.typecheck import compares_whole, kind_of
 
 __all__ = ["holds"]
 
@@ -35,7 +50,7 @@ _TEXT: dict[str, Callable[[str, str], bool]] = {
 def holds(predicate: Predicate, row: Mapping[str, object]) -> bool:
     """Whether the row satisfies the (typed) filter."""
     match predicate:
-        case Comparison(symbol, left, right):
+        case ComparisonTest(symbol, left, right):
             return _compare(symbol, left, right, row)
         case IsIn(term, values):
             return any(_compare("=", term, value, row) for value in values)
@@ -79,7 +94,7 @@ def _value(term: Term, row: Mapping[str, object]) -> object:
 def _double(term: Term, row: Mapping[str, object]) -> float | None:
     """The value of a number as a double, None where it is missing."""
     match term:
-        case Arithmetic(symbol, left, right):
+        case Calculation(symbol, left, right):
             return _calculate(symbol, _operand(left, row), _operand(right, row))
         case Literal(value):
             return float(cast(Decimal, value))

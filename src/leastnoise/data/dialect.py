@@ -1,4 +1,6 @@
-"""The few words in which the engines differ; every query is one text with these words filled in.
+"""Texts of queries: pieces, values that are bound, and the few words in which the engines differ.
+
+Every query is one text with the words of a `Dialect` filled in; each engine has its own, in its file.
 
 No text may fail on any row, so every operation that can fail (a cast that narrows, a sum, a product) gets an argument
 that was brought into its range first, by `least` and `greatest` or a comparison in the argument's own type. A guard
@@ -7,20 +9,18 @@ alone, `CASE WHEN in range THEN operation END`, is not relied on: an optimiser m
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from leastnoise.data.columns import Column, Kind, decimal_text
-from leastnoise.data.fragments import Bound, Fragment, Source, bound, secret, select
 
-__all__ = ["DUCKDB", "POSTGRES", "SPARK", "Dialect", "Secret"]
+__all__ = ["BoundValue", "Dialect", "Fragment", "Secret", "SourceRows", "bound", "join", "secret", "select", "sql"]
 
 Secret = tuple[int, int]
 """Two words of 63 bits, fresh in each call."""
-Relation = Callable[[tuple[str, ...]], Fragment]
+RowsOf = Callable[[tuple[str, ...]], "Fragment"]
 """From the names of columns to the rows that a text reads them from."""
 
 _LONG = (-(1 << 63), (1 << 63) - 1)
@@ -29,19 +29,88 @@ FIRST_DAY, LAST_DAY = "0001-01-01", "9999-12-31"
 """The ends of the calendar: what lies beyond, and infinity, counts as the nearer end."""
 
 
+@dataclass(frozen=True)
+class BoundValue:
+    """A value that the driver hands to the engine beside the text; a secret one decides nothing about its types."""
+
+    value: object
+    secret: bool = False
+
+
+@dataclass(frozen=True)
+class SourceRows:
+    """Where the rows come from: the table itself, or rows made up for a rehearsal (`leastnoise.data.canary`).
+
+    Args:
+        names: The columns that are read.
+    """
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """Text pieces and bound values in order; `+` joins two fragments, or a fragment and our own text.
+
+    >>> (sql("age >= ") + bound(18) + " AND TRUE").parts
+    ('age >= ', BoundValue(value=18, secret=False), ' AND TRUE')
+    """
+
+    parts: tuple[str | BoundValue | SourceRows, ...]
+
+    def __add__(self, other: Fragment | str) -> Fragment:
+        """This one, then the other."""
+        return Fragment(self.parts + (other.parts if isinstance(other, Fragment) else (other,)))
+
+    def __radd__(self, other: str) -> Fragment:
+        """The text, then this one."""
+        return Fragment((other, *self.parts))
+
+
+def sql(text: str) -> Fragment:
+    """Text as a fragment; identifiers in it must have gone through `Dialect.quote`."""
+    return Fragment((text,))
+
+
+def bound(value: object) -> Fragment:
+    """A value as a fragment."""
+    return Fragment((BoundValue(value),))
+
+
+def secret(word: int) -> Fragment:
+    """A word of a secret as a fragment."""
+    return Fragment((BoundValue(word, secret=True),))
+
+
+def join(separator: str, fragments: Iterable[Fragment | str]) -> Fragment:
+    """The fragments in a row with text between them.
+
+    >>> join(", ", [sql("a"), bound(1)]).parts
+    ('a', ', ', BoundValue(value=1, secret=False))
+    """
+    parts: list[str | BoundValue | SourceRows] = []
+    for number, fragment in enumerate(fragments):
+        parts += [separator] if number else []
+        parts += fragment.parts if isinstance(fragment, Fragment) else (fragment,)
+    return Fragment(tuple(parts))
+
+
+def select(outputs: Fragment | str, source: Fragment, alias: str, rest: Fragment | str = "") -> Fragment:
+    """SELECT outputs FROM (source) AS alias rest.
+
+    >>> "".join(select("a", sql("TABLE t"), "u", "WHERE a > 0").parts)
+    'SELECT a FROM (TABLE t) AS u WHERE a > 0'
+    """
+    return join("", ["SELECT ", outputs, " FROM (", source, f") AS {alias} ", rest])
+
+
 def _no_rows(names: tuple[str, ...]) -> Fragment:
     raise AssertionError(names)  # pragma: no cover - a text without a source names none
 
 
-@dataclass(frozen=True)
 class Dialect(ABC):
-    """One engine's words.
+    """One engine's words; the file of each engine has its own."""
 
-    >>> DUCKDB.quote('a "b'), SPARK.quote("a`b")
-    ('"a ""b"', '`a``b`')
-    """
-
-    name: ClassVar[str]
     quote_mark: ClassVar[str] = '"'
     placeholder: ClassVar[str] = "?"
     long: ClassVar[str] = "BIGINT"  # 64 bit integers
@@ -52,25 +121,25 @@ class Dialect(ABC):
     timestamp: ClassVar[str] = "TIMESTAMP"  # without time zone
     binary_collation: ClassVar[str] = '"C"'  # by the bytes of UTF-8
     small: ClassVar[str] = ""  # a hint that a relation is small enough to be sent to every worker
+    any_decimal: ClassVar[bool] = False  # decimals have any number of digits, and may be NaN and infinite
+    text_tests: ClassVar[Mapping[str, str]] = {test: test for test in ("starts_with", "ends_with", "contains")}
+    beyond_calendar: ClassVar[tuple[str, ...]] = ()  # dates and times outside of the calendar, for made-up rows
+    odd_values: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # by native type: expressions of values no text can name
     heap: ClassVar[int] = 0  # how many smallest values of a group `min(value, count)` finds; 0: there is none
 
     def quote(self, identifier: str) -> str:
         """The identifier as one token, whatever characters it has."""
         return f"{self.quote_mark}{identifier.replace(self.quote_mark, 2 * self.quote_mark)}{self.quote_mark}"
 
-    def render(self, fragment: Fragment, relation: Relation = _no_rows) -> tuple[str, list[object]]:
-        """Text with placeholders, and the values for them in order.
-
-        >>> POSTGRES.render(Fragment(("a % 2 = ", Bound(1))))
-        ('a %% 2 = %s', [1])
-        """
+    def render(self, fragment: Fragment, rows_of: RowsOf = _no_rows) -> tuple[str, list[object]]:
+        """Text with placeholders, and the values for them in order."""
         texts, values = list[str](), list[object]()
         for part in fragment.parts:
-            if isinstance(part, Source):
-                text, inner = self.render(relation(part.names))
+            if isinstance(part, SourceRows):
+                text, inner = self.render(rows_of(part.names))
                 texts.append(text)
                 values += inner
-            elif isinstance(part, Bound):
+            elif isinstance(part, BoundValue):
                 texts.append(self.placeholder)
                 values.append(part.value)
             else:
@@ -95,20 +164,18 @@ class Dialect(ABC):
         """The least and the largest X that a column of whole numbers, or of decimals X/10^scale, holds; None: any."""
         if column.kind is Kind.INTEGER:
             return _HUGE if column.wide else _LONG
+        if self.any_decimal:
+            return None
         most = 10 ** (column.precision or 0) - 1
         return -most, most
 
     def exact(self, digits: int, column: Column) -> str:
-        """The number digits/10^scale in the type of the column's plain form, whose limits it must keep.
-
-        >>> DUCKDB.exact(-5, Column("x", Kind.DECIMAL, "", precision=4, scale=2))
-        "CAST('-0.05' AS DECIMAL(4, 2))"
-        """
+        """The number digits/10^scale in the type of the column's plain form, whose limits it must keep."""
         return f"CAST('{decimal_text(digits, column.scale or 0)}' AS {self.plain_type(column)})"
 
     def plain_type(self, column: Column) -> str:
         """The type of the column's plain form."""
-        decimal = "NUMERIC" if column.scale is None else f"DECIMAL({column.precision}, {column.scale})"
+        decimal = "NUMERIC" if self.any_decimal else f"DECIMAL({column.precision}, {column.scale})"
         return {
             Kind.INTEGER: self.wide if column.wide else self.long,
             Kind.REAL: self.real,
@@ -155,9 +222,9 @@ class Dialect(ABC):
         beyond = f"WHEN {name} > {high} THEN {last} WHEN {name} < {low} THEN {first}"
         return f"CASE {beyond} WHEN {name} IS NOT NULL THEN {told} END"
 
-    def last_fraction(self, column: Column) -> str:
+    def last_fraction(self, column: Column) -> str:  # noqa: ARG002 - for engines with several widths of times
         """The last fraction of a second that a column of times holds."""
-        return {"TIMESTAMP_S": "", "TIMESTAMP_MS": ".999"}.get(column.native, ".999999")
+        return ".999999"
 
     def in_utc(self, name: str) -> str:
         """A time with a zone as the time in UTC without one."""
@@ -169,7 +236,7 @@ class Dialect(ABC):
 
     def missing(self, expression: str, column: Column) -> str:
         """A test, true or false, for a missing value in a column's plain form."""
-        if column.kind is Kind.REAL or (column.kind is Kind.DECIMAL and self.name == "postgres"):
+        if column.kind is Kind.REAL or (column.kind is Kind.DECIMAL and self.any_decimal):
             return f"({expression} IS NULL OR {self.not_a_number(expression)})"
         return f"({expression} IS NULL)"
 
@@ -180,6 +247,10 @@ class Dialect(ABC):
     def trimmed(self, expression: str) -> str:
         """A decimal without zeros at the end, where equal ones may differ in them."""
         return expression
+
+    def text_test(self, test: str, value: Fragment, text: str) -> Fragment:
+        """Whether text starts with, ends with or contains another; NULL where it is missing."""
+        return f"{self.text_tests[test]}(" + value + ", CAST(" + bound(text) + f" AS {self.text}))"
 
     @abstractmethod
     def divide(self, numerator: str, denominator: str) -> str:
@@ -209,127 +280,3 @@ class Dialect(ABC):
     @abstractmethod
     def times(self, count: str) -> str:
         """The numbers 1, …, count as rows."""
-
-
-class _DuckDB(Dialect):
-    name = "duckdb"
-    wide = "HUGEINT"
-    heap = 1000  # it refuses a million
-    text = "VARCHAR"
-
-    def divide(self, numerator: str, denominator: str) -> str:
-        return f"({numerator}) // ({denominator})"
-
-    def hash(self, words: Secret, unit: tuple[str, Kind], part: tuple[str, Kind]) -> Fragment:
-        # The outer hash mixes: the inner one ends with an exclusive or, which would order all units' groups alike.
-        first, second = map(self.word, words)
-        return "CAST(hash(hash(" + first + f", {unit[0]}, {part[0]}), " + second + ") >> 1 AS BIGINT)"
-
-    def valid_text(self, text: str) -> str:
-        return f"TRY(decode(encode({text})))"
-
-    def plain(self, column: Column) -> str:
-        if column.native in ("TIMESTAMP_NS", "TIMESTAMPTZ_NS"):  # from 1677 to 2262: no value fails in microseconds
-            first, last = self.calendar(column)
-            name = f"CAST({self.quote(column.name)} AS {column.native.removesuffix('_NS')})"
-            name = self.in_utc(name) if column.zoned else name
-            return f"CASE WHEN {name} IS NOT NULL THEN least(greatest({name}, {first}), {last}) END"
-        return super().plain(column)
-
-    def numbers(self, count: int) -> str:
-        return f"range({count}) AS numbers(place)"
-
-    def times(self, count: str) -> str:
-        return f"unnest(range(1, 1 + {count}))"
-
-
-class _Postgres(Dialect):
-    name = "postgres"
-    placeholder = "%s"
-    wide = "NUMERIC"
-    real = "DOUBLE PRECISION"
-    try_cast = "CAST"
-    text = "TEXT"
-
-    def escape(self, text: str) -> str:
-        return text.replace("%", "%%")
-
-    def plain_type(self, column: Column) -> str:
-        return "NUMERIC" if column.kind is Kind.DECIMAL else super().plain_type(column)
-
-    def limits(self, column: Column) -> tuple[int, int] | None:
-        return None if column.kind is Kind.DECIMAL else super().limits(column)
-
-    def not_a_number(self, expression: str) -> str:
-        return f"{expression} = 'NaN'"
-
-    def trimmed(self, expression: str) -> str:
-        return f"trim_scale({expression})"
-
-    def divide(self, numerator: str, denominator: str) -> str:
-        return f"div({numerator}, {denominator})"
-
-    def listed(self, places: Mapping[str, int]) -> Fragment:
-        held = {key: place for key, place in places.items() if "\0" not in key}  # no Postgres text has a zero
-        return super().listed(held)
-
-    def hash(self, words: Secret, unit: tuple[str, Kind], part: tuple[str, Kind]) -> Fragment:
-        first, second = map(self.word, words)
-        mixed = self._hash(*part, self._hash(*unit, first))
-        return "(hashint8extended(" + mixed + ", " + second + f") & {self.number((1 << 63) - 1)})"
-
-    def _hash(self, expression: str, kind: Kind, seed: Fragment) -> Fragment:
-        """Equal values give equal hashes: decimals may differ in zeros at the end, so that they are trimmed."""
-        if kind is Kind.INTEGER:
-            return f"hashint8extended({expression}, " + seed + ")"
-        return f'hashtextextended({self.key_text(expression, kind)} COLLATE "C", ' + seed + ")"
-
-    def numbers(self, count: int) -> str:
-        return f"generate_series(0, {count - 1}) AS numbers(place)"
-
-    def times(self, count: str) -> str:
-        return f"generate_series(CAST(1 AS BIGINT), {count})"
-
-
-class _Spark(Dialect):
-    name = "spark"
-    quote_mark = "`"
-    wide = "DECIMAL(38, 0)"
-    text = "STRING"
-    timestamp = "TIMESTAMP_NTZ"
-    binary_collation = "UTF8_BINARY"
-    small = "/*+ BROADCAST({}) */ "
-
-    def valid_text(self, text: str) -> str:
-        return f"try_validate_utf8({text})"
-
-    def in_utc(self, name: str) -> str:
-        # By way of the session's zone, an hour in spring and an hour in autumn would be told wrong.
-        return f"timestampadd(MICROSECOND, unix_micros({name}), CAST('1970-01-01 00:00:00' AS TIMESTAMP_NTZ))"
-
-    def divide(self, numerator: str, denominator: str) -> str:
-        return f"({numerator}) div ({denominator})"
-
-    def listed(self, places: Mapping[str, int]) -> Fragment:
-        pairs = json.dumps([[key, str(place)] for key, place in places.items()])
-        rows = "SELECT explode(from_json(" + bound(pairs) + ", 'array<array<string>>')) AS pair"
-        return select("pair[0] AS key, CAST(pair[1] AS BIGINT) AS place", rows, "pairs")
-
-    def hash(self, words: Secret, unit: tuple[str, Kind], part: tuple[str, Kind]) -> Fragment:
-        first, second = map(self.word, words)
-        mixed = "(xxhash64(" + first + f", {unit[0]}, {part[0]}, " + second
-        return mixed + f") & {self.number((1 << 63) - 1)})"
-
-    def numbers(self, count: int) -> str:
-        return f"range({count}) AS numbers(place)"
-
-    def times(self, count: str) -> str:
-        return f"explode(sequence(CAST(1 AS BIGINT), {count}))"
-
-    def picked(self, texts: Sequence[str | None], place: str) -> Fragment:
-        return "element_at(from_json(" + bound(json.dumps(texts)) + f", 'array<string>'), CAST({place} AS INT))"
-
-
-DUCKDB: Dialect = _DuckDB()
-POSTGRES: Dialect = _Postgres()
-SPARK: Dialect = _Spark()

@@ -10,9 +10,25 @@ from math import ceil, floor, log10
 from typing import cast
 
 from leastnoise.data.columns import Kind
-from leastnoise.data.predicates.limits import MAX_LITERAL, OPERAND_REACH, RESULT_REACH
-from leastnoise.data.predicates.terms import Arithmetic, Literal, Name, Remainder, Term
-from leastnoise.data.predicates.tree import And, Comparison, Constant, IsIn, IsMissing, Not, Or, Predicate, TextTest
+from leastnoise.data.predicates.nodes import (
+    MAX_LITERAL,
+    OPERAND_REACH,
+    RESULT_REACH,
+    And,
+    Calculation,
+    ComparisonTest,
+    Constant,
+    IsIn,
+    IsMissing,
+    Literal,
+    Name,
+    Not,
+    Or,
+    Predicate,
+    Remainder,
+    Term,
+    TextTest,
+)
 from leastnoise.errors import BadFilter, UnknownColumn
 
 __all__ = ["compares_whole", "kind_of", "typed"]
@@ -23,11 +39,11 @@ _ORDER = ("<", "<=", ">", ">=")
 def typed(predicate: Predicate, columns: Mapping[str, Kind]) -> Predicate:
     """The same filter with the kind of every column filled in and every literal of the kind it is compared with."""
     match predicate:
-        case Comparison(operator, left, right):
+        case ComparisonTest(operator, left, right):
             left, right = _typed(left, columns), _typed(right, columns)
             left, right = _fitted(left, right), _fitted(right, left)
             _same_kind(left, right, operator)
-            return Comparison(operator, left, right)
+            return ComparisonTest(operator, left, right)
         case IsIn(term, values):
             term = _typed(term, columns)
             fitted = tuple(cast(Literal, _fitted(value, term)) for value in values)
@@ -64,7 +80,7 @@ def kind_of(term: Term) -> Kind:
             return kind
         case Literal(value):
             return next(kind for types, kind in _LITERALS if isinstance(value, types))
-        case Arithmetic():
+        case Calculation():
             return Kind.REAL
         case Remainder():
             return Kind.INTEGER
@@ -92,8 +108,8 @@ def _typed(term: Term, columns: Mapping[str, Kind]) -> Term:
     match term:
         case Name(column):
             return Name(column, _known_kind(column, columns))
-        case Arithmetic(operator, left, right):
-            checked = Arithmetic(operator, _typed(left, columns), _typed(right, columns))
+        case Calculation(operator, left, right):
+            checked = Calculation(operator, _typed(left, columns), _typed(right, columns))
             _reach(checked)
             return checked
         case Remainder(inner, divisor):
@@ -184,7 +200,7 @@ def _described(term: Term) -> str:
 
 def _reach(term: Term) -> tuple[int, int]:
     """Exponents (low, high): the value is zero or missing, or 10^low ≤ |value| ≤ 10^high. From the formula alone."""
-    if isinstance(term, Arithmetic):
+    if isinstance(term, Calculation):
         (low, high), (other_low, other_high) = _reach(term.left), _reach(term.right)
         if term.operator in "+-":  # a difference of doubles is a multiple of the smaller one's last bit
             low, high = min(low, other_low) - 17, max(high, other_high) + 1

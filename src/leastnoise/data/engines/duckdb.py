@@ -13,17 +13,17 @@ import re
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from leastnoise.data.columns import Column, Kind
-from leastnoise.data.declared import declaration_hint
-from leastnoise.data.dialects import DUCKDB
-from leastnoise.data.engines.tolerant import odd_rows
+from leastnoise.data.columns import COLLATION, NANOSECONDS, Column, Kind, whole_range
+from leastnoise.data.dialect import Dialect, Fragment, Secret
+from leastnoise.data.engines.arrow_input import odd_rows
 from leastnoise.data.identity import Identity
 from leastnoise.data.table import Table, TooLittleMemory
 from leastnoise.data.temporary_folders import TemporaryFolder
@@ -31,12 +31,19 @@ from leastnoise.errors import BadParameter, BadSource, LeastNoiseError, MissingP
 
 if TYPE_CHECKING:
     import duckdb
+    from numpy.typing import NDArray
 
-__all__ = ["Attached", "EmbeddedTable", "path_list", "path_literal"]
+__all__ = ["DUCKDB", "Attached", "EmbeddedTable", "path_list", "path_literal", "write_parquet"]
 
+_WHOLE = {
+    **{f"{signed}TINYINT": whole_range(8, not signed) for signed in ("", "U")},
+    **{f"{signed}SMALLINT": whole_range(16, not signed) for signed in ("", "U")},
+    **{f"{signed}INTEGER": whole_range(32, not signed) for signed in ("", "U")},
+    **{f"{signed}BIGINT": whole_range(64, not signed) for signed in ("", "U")},
+    "HUGEINT": whole_range(128),
+}
 _KINDS = {
-    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), Kind.INTEGER),
-    **dict.fromkeys(("UBIGINT", "HUGEINT"), Kind.INTEGER),
+    **dict.fromkeys(_WHOLE, Kind.INTEGER),
     **dict.fromkeys(("FLOAT", "DOUBLE"), Kind.REAL),
     **dict.fromkeys(("VARCHAR", "UUID"), Kind.TEXT),
     **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMPTZ_NS"), Kind.TIMESTAMP),
@@ -46,6 +53,53 @@ _KINDS = {
 }
 
 
+class DuckDBDialect(Dialect):
+    """DuckDB's words.
+
+    >>> DUCKDB.quote('a "b'), DUCKDB.exact(-5, Column("x", Kind.DECIMAL, "", precision=4, scale=2))
+    ('"a ""b"', "CAST('-0.05' AS DECIMAL(4, 2))")
+    """
+
+    wide = "HUGEINT"
+    heap = 1000  # it refuses a million
+    text = "VARCHAR"
+    beyond_calendar = (
+        *("infinity", "-infinity", "10000-01-01", "0001-12-31 (BC)", "290309-12-23 (BC)", "294247-01-10"),
+        *("5881580-07-10", "5877642-06-25 (BC)", "1677-09-22", "2262-04-11"),
+    )
+
+    def divide(self, numerator: str, denominator: str) -> str:
+        return f"({numerator}) // ({denominator})"
+
+    def hash(self, words: Secret, unit: tuple[str, Kind], part: tuple[str, Kind]) -> Fragment:
+        # The outer hash mixes: the inner one ends with an exclusive or, which would order all units' groups alike.
+        first, second = map(self.word, words)
+        return "CAST(hash(hash(" + first + f", {unit[0]}, {part[0]}), " + second + ") >> 1 AS BIGINT)"
+
+    def valid_text(self, text: str) -> str:
+        return f"TRY(decode(encode({text})))"
+
+    def plain(self, column: Column) -> str:
+        if column.native in ("TIMESTAMP_NS", "TIMESTAMPTZ_NS"):  # from 1677 to 2262: no value fails in microseconds
+            first, last = self.calendar(column)
+            name = f"CAST({self.quote(column.name)} AS {column.native.removesuffix('_NS')})"
+            name = self.in_utc(name) if column.zoned else name
+            return f"CASE WHEN {name} IS NOT NULL THEN least(greatest({name}, {first}), {last}) END"
+        return super().plain(column)
+
+    def last_fraction(self, column: Column) -> str:
+        return {"TIMESTAMP_S": "", "TIMESTAMP_MS": ".999"}.get(column.native, ".999999")
+
+    def numbers(self, count: int) -> str:
+        return f"range({count}) AS numbers(place)"
+
+    def times(self, count: str) -> str:
+        return f"unnest(range(1, 1 + {count}))"
+
+
+DUCKDB = DuckDBDialect()
+
+
 class Attached(NamedTuple):
     """What reading a source says about it.
 
@@ -53,13 +107,13 @@ class Attached(NamedTuple):
         identity: What the table is called.
         sound: Whether DuckDB has looked at the encoding of its text: everywhere but in frames.
         replaced: The sign that then stands for what is no text.
-        finer: Columns of which more is stored than read.
+        coarse: Why columns name no unit.
     """
 
     identity: Identity
     sound: bool = False
     replaced: str = ""
-    finer: frozenset[str] = frozenset()
+    coarse: Mapping[str, str] = MappingProxyType({})
 
 
 Attach = Callable[["duckdb.DuckDBPyConnection", Path], Attached]
@@ -75,7 +129,7 @@ class EmbeddedTable(Table):
     Args:
         given: What was asked for, for an error's text.
         attach: Makes the relation `source` and says what the table is called.
-        untyped: Columns that are text for want of a declaration.
+        hints: What to do about columns that are text for want of a declaration.
         memory_limit: Such as "8GB"; DuckDB's own default otherwise.
         temp_directory: Where to put what does not fit into memory; a private folder otherwise.
 
@@ -91,7 +145,7 @@ class EmbeddedTable(Table):
         given: str,
         attach: Attach,
         *,
-        untyped: Collection[str] = (),
+        hints: Mapping[str, str] = MappingProxyType({}),
         memory_limit: str | None = None,
         temp_directory: str | Path | None = None,
     ) -> None:
@@ -102,7 +156,7 @@ class EmbeddedTable(Table):
         stopped: BaseException | None = None
         try:
             attached = attach(self._connection, folder.path)
-            columns = self._lock_down(untyped, attached)
+            columns = self._lock_down(hints, attached)
         except LeastNoiseError as error:
             stopped = error
         except Exception as error:
@@ -114,29 +168,29 @@ class EmbeddedTable(Table):
             raise stopped
         super().__init__(attached.identity, columns, "source")
 
-    def _lock_down(self, untyped: Collection[str], attached: Attached) -> list[Column]:
+    def _lock_down(self, hints: Mapping[str, str], attached: Attached) -> list[Column]:
         self._connection.execute("SET enable_external_access = false")
         self._connection.execute("SET lock_configuration = true")
         described = self._connection.execute("DESCRIBE source").fetchall()
-        columns = [_column(str(row[0]), str(row[1]), str(row[0]) in untyped) for row in described]
+        columns = [_column(str(name), str(native), hints.get(str(name), "")) for name, native, *_ in described]
         return [
             replace(
                 column,
                 sound=attached.sound,
                 replaced=attached.replaced if column.kind is Kind.TEXT else "",
-                coarse=column.coarse or column.name in attached.finer or self._collated(column),
+                coarse=column.coarse or attached.coarse.get(column.name, "") or self._collated(column),
             )
             for column in columns
         ]
 
-    def _collated(self, column: Column) -> bool:
+    def _collated(self, column: Column) -> str:
         """Whether the column's collation calls texts equal that are not the same, such as "bob" and "Bob"."""
         if column.native != "VARCHAR":
-            return False
+            return ""
         told = f"SELECT {DUCKDB.quote(column.name)} AS told FROM source WHERE false"  # noqa: S608 - no row is read
         letters = "UNION ALL VALUES ('a'), ('A'), ('á'), ('a ')"
         [(found,)] = self._connection.execute(f"SELECT count(DISTINCT told) FROM ({told} {letters})").fetchall()  # noqa: S608
-        return bool(found != 4)
+        return COLLATION if found != 4 else ""
 
     def _execute(self, text: str, values: list[object]) -> Sequence[Sequence[Any]]:
         import duckdb
@@ -153,7 +207,7 @@ class EmbeddedTable(Table):
 
     def _keep(self, text: str, values: list[object]) -> str:
         self._execute(f"CREATE TEMP TABLE made_up AS {text}", values)
-        odd = odd_rows(self._reading.columns.values())
+        odd = odd_rows(self._relation.columns.values())
         if odd is None:
             return "made_up"
         with self._lock:
@@ -282,15 +336,34 @@ def _keep_inherited() -> None:
 os.register_at_fork(after_in_child=_keep_inherited)
 
 
-def _column(name: str, native: str, untyped: bool) -> Column:
+def _column(name: str, native: str, hint: str) -> Column:
     decimal = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", native)
     if decimal:
         return Column(name, Kind.DECIMAL, native, precision=int(decimal[1]), scale=int(decimal[2]))
-    kind = Kind.TEXT if native.startswith("ENUM(") else _KINDS.get(native, Kind.OTHER)
-    zoned, wide, coarse = (
-        native in ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS"),
-        native in ("UBIGINT", "HUGEINT"),
-        native in ("TIMESTAMP_NS", "TIMESTAMPTZ_NS"),
+    return Column(
+        name,
+        Kind.TEXT if native.startswith("ENUM(") else _KINDS.get(native, Kind.OTHER),
+        native,
+        limits=_WHOLE.get(native, whole_range(64)),
+        is_single=native == "FLOAT",
+        any_text=native == "VARCHAR",
+        zoned=native in ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS"),
+        coarse=NANOSECONDS if native in ("TIMESTAMP_NS", "TIMESTAMPTZ_NS") else "",
+        hint=hint,
     )
-    hint = declaration_hint(name) if untyped else ""
-    return Column(name, kind, native, wide=wide, zoned=zoned, coarse=coarse, hint=hint)
+
+
+def write_parquet(columns: Mapping[str, NDArray[Any]], file: str | Path) -> None:
+    """Write columns of equal length into a Parquet file: for demonstrations and tests, not for private data.
+
+    >>> import numpy as np, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_parquet({"age": np.array([30, 40])}, Path(folder) / "ages.parquet")
+    ...     (Path(folder) / "ages.parquet").stat().st_size > 0
+    True
+    """
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.register("made", dict(columns))
+        connection.table("made").write_parquet(str(file))

@@ -12,40 +12,49 @@ from math import ceil, floor
 from typing import cast
 
 from leastnoise.data.columns import Kind
-from leastnoise.data.dialects import Dialect
-from leastnoise.data.fragments import Fragment, bound, join, sql
-from leastnoise.data.predicates.checking import compares_whole, kind_of
-from leastnoise.data.predicates.limits import DECIMAL_REACH, OPERAND_REACH
-from leastnoise.data.predicates.terms import Arithmetic, Literal, Name, Remainder, Term
-from leastnoise.data.predicates.tree import And, Comparison, Constant, IsIn, IsMissing, Not, Or, Predicate, TextTest
+from leastnoise.data.dialect import Dialect, Fragment, bound, join, sql
+from leastnoise.data.predicates.nodes import (
+    DECIMAL_REACH,
+    OPERAND_REACH,
+    And,
+    Calculation,
+    ComparisonTest,
+    Constant,
+    IsIn,
+    IsMissing,
+    Literal,
+    Name,
+    Not,
+    Or,
+    Predicate,
+    Remainder,
+    Term,
+    TextTest,
+)
+from leastnoise.data.predicates.typecheck import compares_whole, kind_of
 
-__all__ = ["render"]
+__all__ = ["to_sql"]
 
 _MIRROR = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_TEXT = {
-    "duckdb": {"starts_with": "starts_with(", "ends_with": "ends_with(", "contains": "contains("},
-    "spark": {"starts_with": "startswith(", "ends_with": "endswith(", "contains": "contains("},
-    "postgres": {"starts_with": "starts_with(", "contains": "0 < strpos("},
-}
 
 
-def render(predicate: Predicate, dialect: Dialect) -> Fragment:
+def to_sql(predicate: Predicate, dialect: Dialect) -> Fragment:
     """The (typed) filter in one engine's words, in parentheses or a function call so that it can stand anywhere."""
     match predicate:
-        case Comparison(symbol, left, right):
+        case ComparisonTest(symbol, left, right):
             return _comparison(symbol, left, right, dialect)
         case IsIn(term, values):
             return _membership(term, values, dialect)
         case TextTest(test, term, text):
-            return _text_test(test, _value(term, dialect), text, dialect)
+            return _surely(dialect.text_test(test, _value(term, dialect), text))
         case IsMissing(term):
             return "(" + _value(term, dialect) + " IS NULL)"
         case And(parts):
-            return "(" + join(" AND ", [render(part, dialect) for part in parts]) + ")"
+            return "(" + join(" AND ", [to_sql(part, dialect) for part in parts]) + ")"
         case Or(parts):
-            return "(" + join(" OR ", [render(part, dialect) for part in parts]) + ")"
+            return "(" + join(" OR ", [to_sql(part, dialect) for part in parts]) + ")"
         case Not(part):
-            return "(NOT " + render(part, dialect) + ")"
+            return "(NOT " + to_sql(part, dialect) + ")"
         case _:
             return sql("TRUE" if cast(Constant, predicate).value else "FALSE")
 
@@ -92,13 +101,6 @@ def _among(value: Fragment, values: list[Fragment]) -> Fragment:
     return _surely(value + " IN (" + join(", ", values) + ")")
 
 
-def _text_test(test: str, value: Fragment, text: str, dialect: Dialect) -> Fragment:
-    wanted = _cast(text, dialect.text)
-    if test == "ends_with" and dialect.name == "postgres":
-        return _surely("right(" + value + f", {len(text)}) = " + wanted)
-    return _surely(_TEXT[dialect.name][test] + value + ", " + wanted + ")")
-
-
 def _value(term: Term, dialect: Dialect) -> Fragment:
     """A term in its own kind, NULL where it is missing; numbers that are not whole as doubles."""
     match term:
@@ -141,19 +143,19 @@ def _double(term: Term, dialect: Dialect) -> Fragment:
             return _cast(float(cast(Decimal, value)), dialect.real)
         case Remainder():
             return "CAST(" + _value(term, dialect) + f" AS {dialect.real})"
-        case Arithmetic(symbol, left, right):
+        case Calculation(symbol, left, right):
             divisor = _operand(right, dialect)
             divisor = "NULLIF(" + divisor + ", 0)" if symbol == "/" else divisor
             return "(" + _operand(left, dialect) + f" {symbol} " + divisor + ")"
         case Name(column):
             name = dialect.quote(column)
     as_double = f"CAST({name} AS {dialect.real})"
-    if kind_of(term) is Kind.INTEGER or (kind_of(term) is Kind.DECIMAL and dialect.name != "postgres"):
+    if kind_of(term) is Kind.INTEGER or (kind_of(term) is Kind.DECIMAL and not dialect.any_decimal):
         return sql(as_double)
     missing = f"WHEN {dialect.not_a_number(name)} THEN NULL"
     if kind_of(term) is Kind.REAL:
         return sql(f"CASE {missing} ELSE {as_double} END")
-    # Postgres decimals reach further than doubles, and its cast would fail there.
+    # Decimals of any size reach further than doubles, and the cast would fail there.
     most, least = f"1e{DECIMAL_REACH}", f"1e-{DECIMAL_REACH}"
     return sql(
         f"CASE {missing} WHEN {name} > {most} THEN {most} WHEN {name} < -{most} THEN -{most} "

@@ -4,24 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from leastnoise.data.predicates.terms import Arithmetic, Literal, Name, Term, read_literal, remainder
-from leastnoise.data.predicates.tree import And, Comparison, IsIn, IsMissing, Predicate, TextTest
-from leastnoise.data.predicates.writing import write_term
+from leastnoise.data.predicates.nodes import (
+    And,
+    Calculation,
+    ComparisonTest,
+    IsIn,
+    IsMissing,
+    Literal,
+    Name,
+    Predicate,
+    Term,
+    TextTest,
+    read_literal,
+    remainder,
+)
 from leastnoise.errors import BadFilter
 
 __all__ = ["Value", "col"]
 
 
 def _comparison(symbol: str) -> Callable[[Value, object], Predicate]:
-    return lambda value, other: Comparison(symbol, _term(value), _term(other))
+    return lambda value, other: ComparisonTest(symbol, _term(value), _term(other))
 
 
 def _calculation(symbol: str) -> tuple[Callable[[Value, object], Value], Callable[[Value, object], Value]]:
     def forward(value: Value, other: object) -> Value:
-        return Value(Arithmetic(symbol, _term(value), _term(other)))
+        return Value(Calculation(symbol, _term(value), _term(other)))
 
     def backward(value: Value, other: object) -> Value:
-        return Value(Arithmetic(symbol, _term(other), _term(value)))
+        return Value(Calculation(symbol, _term(other), _term(value)))
 
     return forward, backward
 
@@ -42,7 +53,7 @@ class Value:
 
     def __repr__(self) -> str:
         """The value as it stands in a filter."""
-        return f"<value {write_term(self._term)}>"
+        return f"<value {self._term}>"
 
     __eq__ = _comparison("=")  # type: ignore[assignment]
     __ne__ = _comparison("!=")  # type: ignore[assignment]
@@ -61,7 +72,7 @@ class Value:
 
     def __neg__(self) -> Value:
         """The number with the other sign."""
-        return Value(Arithmetic("-", Literal(0), self._term))
+        return Value(Calculation("-", Literal(0), self._term))
 
     def __bool__(self) -> bool:
         """Refuse to decide at once what is asked row by row."""
@@ -79,7 +90,7 @@ class Value:
 
     def between(self, low: object, high: object) -> Predicate:
         """Whether low <= it <= high."""
-        return And.of(Comparison(">=", self._term, _term(low)), Comparison("<=", self._term, _term(high)))
+        return And.of(ComparisonTest(">=", self._term, _term(low)), ComparisonTest("<=", self._term, _term(high)))
 
     def is_missing(self) -> Predicate:
         """Whether it is NULL or NaN, or a calculation without a result."""
@@ -87,7 +98,7 @@ class Value:
 
     def is_true(self) -> Predicate:
         """Whether a boolean is true; false where it is missing."""
-        return Comparison("=", self._term, Literal(True))
+        return ComparisonTest("=", self._term, Literal(True))
 
     def starts_with(self, text: str) -> Predicate:
         """Whether text starts so."""

@@ -11,7 +11,7 @@ from datetime import date, datetime
 from decimal import Decimal
 
 from leastnoise.data.columns import Column, Kind
-from leastnoise.data.dialects import Dialect
+from leastnoise.data.dialect import Dialect
 
 __all__ = ["LONGEST_KEY", "code_expression", "read_code"]
 

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.contribution import Contribution
-from leastnoise.data.dialects import Dialect
-from leastnoise.data.fragments import Fragment, Source, join, select, sql
+from leastnoise.data.dialect import Dialect, Fragment, SourceRows, join, select, sql
+from leastnoise.data.predicates.to_sql import to_sql
+from leastnoise.data.predicates.typecheck import typed
 from leastnoise.errors import BadParameter, UnknownColumn
 
 if TYPE_CHECKING:
-    from leastnoise.data.places import Cells
+    from leastnoise.data.cell_index import CellIndex
     from leastnoise.data.predicates import Predicate
 
-__all__ = ["Reading", "Rows"]
+__all__ = ["Relation", "Rows"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Reading:
+class Relation:
     """A table as queries see it.
 
     Args:
@@ -83,7 +84,7 @@ class Reading:
         where: Predicate | None,
         needed: Iterable[str],
         outputs: Sequence[Fragment | str],
-        cells: Cells | None = None,
+        cells: CellIndex | None = None,
         options: Sequence[Predicate] = (),
     ) -> Rows:
         """SELECT unit, outputs from the plain columns (as `base`) of rows that belong to a unit and pass the filter.
@@ -100,19 +101,19 @@ class Reading:
         names, conditions, given = set(needed), list[Fragment | str](), list(outputs)
         tests = [test for option in options for test in option.tests()]
         if where is not None:
-            where = where.typed({column.name: column.kind for column in self.columns.values()})
+            where = typed(where, {column.name: column.kind for column in self.columns.values()})
             names |= where.columns
-            conditions.append(where.fragment(dialect))
+            conditions.append(to_sql(where, dialect))
             tests += where.tests()
         if unit is not None:
             names.add(unit)
             conditions.append(self._somebody(self.unit_column(unit)))
             given.append(f"{self._unit(self.column(unit))} AS unit")
         plain = [f"{dialect.plain(self.column(name))} AS {dialect.quote(name)}" for name in sorted(names)]
-        base = select(", ".join(plain) or "1 AS one", Fragment((Source(tuple(sorted(names))),)), "native")
+        base = select(", ".join(plain) or "1 AS one", Fragment((SourceRows(tuple(sorted(names))),)), "native")
         passed = select("*", base, "plain", "WHERE " + join(" AND ", conditions)) if conditions else base
         hints = "".join(dialect.small.format(alias) for alias in (cells.joined if cells else ()))
-        shown = ["CASE WHEN " + test.fragment(dialect) + f" THEN 1 END AS t{i}" for i, test in enumerate(tests)]
+        shown = ["CASE WHEN " + to_sql(test, dialect) + f" THEN 1 END AS t{i}" for i, test in enumerate(tests)]
         return Rows(
             select(hints + join(", ", given), passed, "base", cells.joins if cells else ""),
             select(join(", ", [*given, *shown, "1 AS one"]), base, "base", cells.outer_joins if cells else ""),
@@ -127,10 +128,9 @@ class Reading:
         column = self.column(name)
         if column.coarse:
             raise BadParameter(
-                f"{name!r} does not tell all ids apart: it holds nanoseconds, of which microseconds are read, or has a "
-                "collation that calls different texts equal",
+                f"{name!r} does not tell all ids apart: {column.coarse}",
                 given=column.native,
-                fix="name another column as the privacy unit, or store its ids as text or whole numbers",
+                fix="name another column as the privacy unit, or store its ids as whole numbers",
             )
         return column
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from leastnoise.data.columns import Kind
-from leastnoise.data.contribution import MOST_ROWS, Contribution
-from leastnoise.data.dialects import Dialect, Secret
-from leastnoise.data.fragments import Fragment, select, sql
-from leastnoise.data.measures import CountRows, CountUnits, Measure, SumOf
+from leastnoise.data.contribution import Contribution, CountRows, CountUnits, Measure, SumOf
+from leastnoise.data.dialect import Dialect, Fragment, Secret, select, sql
 from leastnoise.data.values import total_type
 from leastnoise.errors import NumberTooLarge, TooLarge
+from leastnoise.model.limits import MOST_ROWS
 
-__all__ = ["Shapes"]
+__all__ = ["BoundedQueries"]
 
 _POSITIVE = (1 << 63) - 1
 _TOLD_APART = 1 << 16  # copies of a row in one cell that a choice of rows tells apart
@@ -26,7 +25,7 @@ _COPIES = 1 << 32
 
 
 @dataclass(frozen=True)
-class Shapes:
+class BoundedQueries:
     """The queries for one engine and one contribution bound.
 
     Args:
