@@ -25,6 +25,7 @@ from leastnoise.composition import Remaining, compose, cost_of
 from leastnoise.composition.gaussian import mu_squared_within, pure_of_mu
 from leastnoise.data import Axis, BinAxis, Predicate, col
 from leastnoise.data.columns import Kind
+from leastnoise.data.predicates import typed
 from leastnoise.data.predicates.disjoint import are_disjoint
 from leastnoise.errors import BadParameter, WrongCurrency
 from leastnoise.exact.numbers import Exact
@@ -347,7 +348,7 @@ class Batch:
         """A filter that all rows pass which the question counts; None where none is known."""
         kinds = self.dataset.table.columns
         parts = [_on_axis(axis) for axis in query.broken_down_by]
-        known = [part.typed(kinds) for part in parts if part is not None]
+        known = [typed(part, kinds) for part in parts if part is not None]
         known += [] if query.where is None else [query.where]
         if not known:
             return None
