@@ -3,7 +3,7 @@
 from leastnoise.data.axes import Axis, BinAxis, KeyAxis
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.contribution import Contribution, CountRows, CountUnits, Measure, SumOf
-from leastnoise.data.predicates import Predicate, col, parse
+from leastnoise.data.predicates import Predicate, col, holds, parse, typed
 from leastnoise.data.sources import open_table
 from leastnoise.data.table import Table
 
@@ -21,6 +21,8 @@ __all__ = [
     "SumOf",
     "Table",
     "col",
+    "holds",
     "open_table",
     "parse",
+    "typed",
 ]

@@ -23,9 +23,8 @@ from typing import Any, overload
 
 from leastnoise.composition import Remaining, compose, cost_of
 from leastnoise.composition.gaussian import mu_squared_within, pure_of_mu
-from leastnoise.data import Axis, BinAxis, Predicate, col
+from leastnoise.data import Axis, BinAxis, Predicate, col, typed
 from leastnoise.data.columns import Kind
-from leastnoise.data.predicates import typed
 from leastnoise.data.predicates.disjoint import are_disjoint
 from leastnoise.errors import BadParameter, WrongCurrency
 from leastnoise.exact.numbers import Exact

@@ -26,8 +26,19 @@ from math import ceil, floor, inf
 
 import numpy as np
 
-from leastnoise.data import Axis, BinAxis, Column, Contribution, CountUnits, Kind, Measure, Predicate, SumOf, Table
-from leastnoise.data.predicates import holds
+from leastnoise.data import (
+    Axis,
+    BinAxis,
+    Column,
+    Contribution,
+    CountUnits,
+    Kind,
+    Measure,
+    Predicate,
+    SumOf,
+    Table,
+    holds,
+)
 from leastnoise.data.predicates.nodes import Literal, Node
 from leastnoise.exact.numbers import Exact
 from leastnoise.model.sensitivity import Norm, Sensitivity

@@ -28,8 +28,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.data import Axis, BinAxis, Predicate, col
-from leastnoise.data.predicates import typed
+from leastnoise.data import Axis, BinAxis, Predicate, col, typed
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem
 from leastnoise.mechanisms.histogram.mapped_noise import reach_of

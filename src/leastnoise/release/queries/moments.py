@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.composition.price import gaussian_within, pure_within
-from leastnoise.data import CountRows, Measure, SumOf, col
-from leastnoise.data.predicates import typed
+from leastnoise.data import CountRows, Measure, SumOf, col, typed
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.ledger.record import Json
