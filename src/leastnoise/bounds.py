@@ -1,7 +1,7 @@
 """Lower bounds that no mechanism can beat."""
 
 from leastnoise.designer.bounds import (
-    Bound,
+    LowerBound,
     exponential_share,
     exponential_upper_bound,
     layered_path,
@@ -19,7 +19,7 @@ from leastnoise.designer.bounds import (
 )
 
 __all__ = [
-    "Bound",
+    "LowerBound",
     "exponential_share",
     "exponential_upper_bound",
     "layered_path",

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from leastnoise.checker import check
-from leastnoise.designer.comparison import Comparison, compare
-from leastnoise.designer.contenders import CONTENDERS
+from leastnoise.designer.comparison import CONTENDERS, Comparison, compare
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact import ln
 from leastnoise.mechanisms import RandomizedResponse, TruncatedGeometric

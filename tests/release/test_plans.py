@@ -11,8 +11,8 @@ import leastnoise.release as ln
 from leastnoise.data import Table
 from leastnoise.errors import UnsafeQuestion
 from leastnoise.model.events import event_from_dict
+from leastnoise.model.show import number
 from leastnoise.release.queries.counts import Count
-from leastnoise.release.tables import number
 from support.people import CITIES
 
 

@@ -132,8 +132,8 @@ def _show(verdict: Verdict | CertificateVerdict) -> None:
 
 def _as_data(verdict: Verdict | CertificateVerdict) -> dict[str, Any]:
     from leastnoise.checker import CertificateVerdict
-    from leastnoise.checker.report import brief, exact_text
     from leastnoise.exact.enclosures import Enclosure
+    from leastnoise.model.show import brief, exact_text
 
     if isinstance(verdict, CertificateVerdict):
         findings = [finding._asdict() for finding in verdict.findings]

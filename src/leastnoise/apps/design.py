@@ -127,13 +127,12 @@ def _show(found: Design, out: Path | None) -> None:
     from rich.table import Table
 
     from leastnoise.apps.design_plots import heat_map_text
-    from leastnoise.designer.display import design_rows, headline
 
     console = Console(highlight=False)
-    console.print(escape(headline(found)), style="green" if found.is_optimal else "yellow")
+    console.print(escape(found.headline()), style="green" if found.is_optimal else "yellow")
     proof = [] if out is None else [("proof", f"{out}; check it with: leastnoise check {out}")]
     table = Table(show_header=False)
-    for name, text in [*design_rows(found), *proof]:
+    for name, text in [*found.rows(), *proof]:
         table.add_row(name, escape(text))
     console.print(table)
     picture = heat_map_text(found)

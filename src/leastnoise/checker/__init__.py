@@ -3,9 +3,8 @@
 from leastnoise.checker.audit import Audit, audit
 from leastnoise.checker.checker import check
 from leastnoise.checker.curve import Branch, PrivacyCurve, privacy_curve
-from leastnoise.checker.findings import CertificateVerdict, Finding
 from leastnoise.checker.fit import Fit, fit
-from leastnoise.checker.verdict import Verdict, Witness
+from leastnoise.checker.verdict import CertificateVerdict, Finding, Verdict, Witness
 
 __all__ = [
     "Audit",

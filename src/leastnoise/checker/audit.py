@@ -18,11 +18,12 @@ import numpy as np
 
 from leastnoise.checker.binomial import probability_above, probability_below
 from leastnoise.checker.entries import Floats
-from leastnoise.checker.outputs import Cells, Output, candidate_cells, draw
-from leastnoise.checker.report import Report, brief, show_privacy
+from leastnoise.checker.outputs import Output, OutputBins, candidate_cells, draw
+from leastnoise.checker.verdict import Report, show_privacy
 from leastnoise.exact.enclosures import ln_below
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
 from leastnoise.model.privacy import Privacy
+from leastnoise.model.show import brief
 
 __all__ = ["Audit", "audit"]
 
@@ -134,7 +135,7 @@ def audit(
 class _Choice:
     """A set of outputs that looks much likelier for one input than for the other."""
 
-    cells: Cells
+    cells: OutputBins
     members: frozenset[tuple[int, ...]]
     is_reversed: bool
     score: float

@@ -1,22 +1,40 @@
-"""Is everything that a certificate claims true? Recomputed from the certificate alone; no solver is believed."""
+"""Is everything that a certificate claims true? Recomputed from the certificate alone; no solver is believed.
+
+Lower bounds on the loss of every private mechanism follow from weak duality. The best channel for a prior π and a loss
+ℓ solves
+
+    minimise    Σ_x π_x Σ_y ℓ(y, x)·p(y|x)
+    subject to  Σ_y p(y|x) = 1,   p ≥ 0,
+                p(y|x) − λ·p(y|x') ≤ s(x, x', y),   s ≥ 0,   Σ_y s(x, x', y) ≤ δ      for ordered neighbours (x, x').
+
+Take any u(x, x', y) ≥ 0 and let c(y, x) = π_x ℓ(y, x) + Σ_x' u(x, x', y) − Σ_x' λ(x', x)·u(x', x, y). Then
+
+    Σ_x π_x Σ_y ℓ(y, x)·p(y|x) = Σ_x Σ_y c(y, x)·p(y|x) − Σ u(x, x', y)·(p(y|x) − λ·p(y|x'))
+                               ≥ Σ_x min_y c(y, x)      − δ·Σ_(x, x') max_y u(x, x', y),
+
+for p(·|x) is a distribution, and u times the difference is at most u·s. The bound holds for every λ ≥ e^ε, which only
+widens the constraints; so λ is a rational on that side. A worst-case objective is at least any weighted average of the
+inputs' losses: the bound for weights π is a bound for it.
+
+Strategies are checked by products of whole matrices and sums of fractions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
-from leastnoise.checker.duality import lower_bound
-from leastnoise.checker.factors import Factor
-from leastnoise.checker.findings import CertificateVerdict, Finding, equality
+from leastnoise.checker.pairs import Factor
 from leastnoise.checker.privacy import check_channel, rows_of_nodes
-from leastnoise.checker.report import show_number, show_privacy
-from leastnoise.checker.strategies import marginals_findings, strategy_findings
 from leastnoise.checker.theorems import theorem_findings
+from leastnoise.checker.verdict import CertificateVerdict, Finding, equality, show_privacy
 from leastnoise.errors import BadCertificate, LeastNoiseError
 from leastnoise.model.certificate import (
     Certificate,
+    Multiplier,
     OptimalityCertificate,
     PrivacyCertificate,
     RefinementCertificate,
@@ -25,9 +43,59 @@ from leastnoise.model.certificate import (
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import DatasetGraph
 from leastnoise.model.privacy import Privacy
+from leastnoise.model.show import show_number
+from leastnoise.model.strategies import sensitivity_of, strategy_bound, strategy_error
 from leastnoise.model.strategy_certificates import MarginalsCertificate, StrategyCertificate
 
-__all__ = ["check_certificate"]
+__all__ = ["check_certificate", "lower_bound"]
+
+
+def lower_bound(
+    prior: Sequence[Fraction],
+    loss: Sequence[Sequence[Fraction]],
+    delta: Fraction,
+    factors: Mapping[tuple[int, int], Fraction],
+    multipliers: Iterable[Multiplier],
+) -> Fraction:
+    """The bound Σ_x min_y c(y, x) − δ·Σ max_y u that the multipliers u ≥ 0 prove.
+
+    Args:
+        prior: π, a weight for each input.
+        loss: ℓ, a row for each output, a column for each input.
+        delta: The δ of the promise.
+        factors: λ of each ordered pair of neighbours.
+        multipliers: u, on pairs that are keys of `factors`; the values of one place add up.
+    """
+    costs = [[probability * row[x] for row in loss] for x, probability in enumerate(prior)]
+    weights: defaultdict[tuple[int, int, int], Fraction] = defaultdict(Fraction)
+    for x, neighbour, output, value in multipliers:
+        weights[x, neighbour, output] += value
+    steepest: defaultdict[tuple[int, int], Fraction] = defaultdict(Fraction)
+    for (x, neighbour, output), value in weights.items():
+        pair = x, neighbour
+        costs[x][output] += value
+        costs[neighbour][output] -= factors[pair] * value
+        steepest[pair] = max(steepest[pair], value)
+    return sum((min(row) for row in costs), start=-delta * sum(steepest.values()))
+
+
+def strategy_findings(certificate: StrategyCertificate) -> Iterator[Finding]:
+    """The sensitivity, the error, the lower bound and the gap of a strategy for a linear workload."""
+    parts, goal = certificate.parts, certificate.goal
+    sensitivity = sensitivity_of(parts, certificate.norm, certificate.groups, certificate.rows)
+    yield equality("the squared sensitivity", Fraction(certificate.sensitivity), Fraction(sensitivity))
+    yield equality("the error", certificate.error, strategy_error(parts, goal, sensitivity))
+    yield equality("the lower bound", certificate.lower_bound, strategy_bound(parts, goal, certificate.rows))
+    yield equality("the gap", certificate.gap, certificate.error - certificate.lower_bound)
+
+
+def marginals_findings(certificate: MarginalsCertificate) -> Iterator[Finding]:
+    """The error, the lower bound and the gap of a strategy for marginal tables."""
+    strategy, goal, rows = certificate.strategy, certificate.goal, certificate.rows
+    most = (certificate.groups * rows) ** 2
+    yield equality("the error", certificate.error, most * strategy.error(goal))
+    yield equality("the lower bound", certificate.lower_bound, rows**2 * strategy.bound(goal))
+    yield equality("the gap", certificate.gap, certificate.error - certificate.lower_bound)
 
 
 def check_certificate(certificate: Certificate) -> CertificateVerdict:

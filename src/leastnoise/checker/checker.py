@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import overload
 
 from leastnoise.checker.certificates import check_certificate
-from leastnoise.checker.findings import CertificateVerdict
 from leastnoise.checker.privacy import check_channel
-from leastnoise.checker.verdict import Verdict
+from leastnoise.checker.verdict import CertificateVerdict, Verdict
 from leastnoise.errors import BadParameter, shown
 from leastnoise.exact.parameters import NumberLike
 from leastnoise.model.certificate import Certificate

@@ -13,19 +13,17 @@ from functools import cached_property
 import numpy as np
 
 from leastnoise.checker.entries import Entries, Floats, Indices, Mask, blocks
-from leastnoise.checker.factors import Factor
-from leastnoise.checker.lines import Line
-from leastnoise.checker.pairs import Pairs
+from leastnoise.checker.pairs import Factor, Pairs, TradeoffLine
 from leastnoise.exact.numbers import Exact, ln
 
-__all__ = ["Thresholds", "lasting_excess", "least_epsilon"]
+__all__ = ["RatioThresholds", "lasting_excess", "least_epsilon"]
 
 _LARGEST_FACTOR = 2.0**1000
 _SMALLEST = 2.0**-1000  # below it a double may be far from the rational it stands for, relative to its size
 _UNSURE = 2.0**-49
 
 
-class Threshold:
+class RatioThreshold:
     """The outputs with p(y|x) > t·p(y|x'), decided exactly for one factor t = e^(ε·length)."""
 
     def __init__(self, entries: Entries, length: Fraction, epsilon: Exact) -> None:
@@ -40,12 +38,12 @@ class Threshold:
         """The factor to 52 bits, or infinity beyond 2^1000."""
         return float(self.factor.bounds.lower) if self.factor.bounds.upper < _LARGEST_FACTOR else np.inf
 
-    def line(self, x: int, neighbour: int) -> Line:
+    def line(self, x: int, neighbour: int) -> TradeoffLine:
         """The line of a pair that is highest at t."""
         chosen = self._exceeding(x, neighbour)
         outputs = tuple(np.flatnonzero(chosen).tolist())
         probability, other = self._entries.total(x, chosen), self._entries.total(neighbour, chosen)
-        return Line(x, neighbour, self._length, outputs, probability, other)
+        return TradeoffLine(x, neighbour, self._length, outputs, probability, other)
 
     def _exceeding(self, x: int, neighbour: int) -> Mask:
         entries, t = self._entries, self.nearest
@@ -81,20 +79,20 @@ class Threshold:
         return self._answers[np.searchsorted(self._known, keys)]
 
 
-class Thresholds:
-    """One `Threshold` at t = e^(ε·length) for each length of the pairs."""
+class RatioThresholds:
+    """One `RatioThreshold` at t = e^(ε·length) for each length of the pairs."""
 
     def __init__(self, entries: Entries, pairs: Pairs, epsilon: Exact) -> None:
         self._entries, self._pairs = entries, pairs
         self._of_length = {
-            int(place): Threshold(entries, pairs.lengths[place], epsilon) for place in np.unique(pairs.length_of)
+            int(place): RatioThreshold(entries, pairs.lengths[place], epsilon) for place in np.unique(pairs.length_of)
         }
 
-    def of(self, pair: int) -> Threshold:
+    def of(self, pair: int) -> RatioThreshold:
         """The threshold of a pair."""
         return self._of_length[int(self._pairs.length_of[pair])]
 
-    def line(self, pair: int) -> Line:
+    def line(self, pair: int) -> TradeoffLine:
         """The line of a pair that is highest at its factor."""
         return self.of(pair).line(int(self._pairs.x[pair]), int(self._pairs.neighbour[pair]))
 
@@ -121,10 +119,10 @@ class Thresholds:
         slack = (entries.shape[1] + 8) * 2.0**-51
         return np.where(beyond, 0.0, middle - slack), np.where(beyond, 2.0, middle + slack)
 
-    def worst_lines(self) -> list[Line]:
+    def worst_lines(self) -> list[TradeoffLine]:
         """For each length that can hold the largest sum, the highest line of its worst pair."""
         low, high = self.sums
-        worst: dict[int, Line] = {}
+        worst: dict[int, TradeoffLine] = {}
         for pair in np.flatnonzero(high >= low.max(initial=0.0)).tolist():
             place, line = int(self._pairs.length_of[pair]), self.line(pair)
             if place not in worst or line.is_above(worst[place], self.of(pair).factor):
@@ -157,7 +155,7 @@ def least_epsilon(entries: Entries, pairs: Pairs, delta: Fraction) -> Exact | No
     surely_fine = float(delta) * (1 - 2.0**-50)
     epsilon: Exact = Fraction(0)
     while len(pairs):
-        thresholds = Thresholds(entries, pairs, epsilon)
+        thresholds = RatioThresholds(entries, pairs, epsilon)
         low, high = thresholds.sums
         pairs_left = np.flatnonzero(high > surely_fine)
         highest_first = pairs_left[np.argsort(-low[pairs_left])]

@@ -16,10 +16,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 from leastnoise.checker.binomial import log_tail, tail_bound
 from leastnoise.checker.outputs import Output, as_tuple, draw
-from leastnoise.checker.report import Report, brief
+from leastnoise.checker.verdict import Report
 from leastnoise.errors import BadParameter
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
+from leastnoise.model.show import brief
 
 __all__ = ["Fit", "fit"]
 

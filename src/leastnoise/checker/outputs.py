@@ -18,7 +18,7 @@ import numpy as np
 
 from leastnoise.errors import BadParameter
 
-__all__ = ["Cells", "Column", "Output", "as_tuple", "candidate_cells", "draw"]
+__all__ = ["Output", "OutputBins", "OutputColumn", "as_tuple", "candidate_cells", "draw"]
 
 Output: TypeAlias = tuple[Hashable, ...]
 
@@ -80,7 +80,7 @@ def as_tuple(output: Any) -> Output:
     return parts
 
 
-class Column:
+class OutputColumn:
     """The cells of one coordinate: a number for each label or interval, 0 for whatever was never seen."""
 
     def __init__(self, values: Sequence[Hashable]) -> None:
@@ -112,10 +112,10 @@ class Column:
         return cell > len(self._labels)
 
 
-class Cells:
+class OutputBins:
     """Outputs told apart by some of their coordinates."""
 
-    def __init__(self, columns: Sequence[Column], chosen: tuple[int, ...]) -> None:
+    def __init__(self, columns: Sequence[OutputColumn], chosen: tuple[int, ...]) -> None:
         self._columns = [(place, columns[place]) for place in chosen]
         self._whole = len(columns) == len(chosen)
 
@@ -128,7 +128,7 @@ class Cells:
         return tuple(column.cell(output[place] if place < len(output) else _NOTHING) for place, column in self._columns)
 
     def show(self, members: Iterable[tuple[int, ...]]) -> list[str]:
-        """Cells for the eye, intervals that touch joined; coordinates are named where only some of them count."""
+        """OutputBins for the eye, intervals that touch joined; coordinates are named where only some of them count."""
         runs: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
         for cell in sorted(members):
             if runs and self._touches(runs[-1][1], cell):
@@ -148,16 +148,16 @@ class Cells:
         return " and ".join(f"#{place} = {part}" for place, part in parts)
 
 
-def candidate_cells(outputs: Sequence[Output]) -> list[Cells]:
+def candidate_cells(outputs: Sequence[Output]) -> list[OutputBins]:
     """Ways to sort outputs into cells: all labels together, with each binned coordinate, and each coordinate alone."""
-    columns = [Column(values) for values in zip_longest(*outputs, fillvalue=_NOTHING)]
+    columns = [OutputColumn(values) for values in zip_longest(*outputs, fillvalue=_NOTHING)]
     labels = tuple(place for place, column in enumerate(columns) if not column.is_binned)
     binned = [place for place, column in enumerate(columns) if column.is_binned]
     ways: list[tuple[int, ...]] = [(place,) for place in range(len(columns))]
     ways += [tuple(sorted((*labels, place))) for place in binned]
     ways += [labels] if labels else []
     ways += [tuple(range(len(columns)))] if len(binned) <= _MOST_JOINED else []
-    return [Cells(columns, way) for way in dict.fromkeys(ways)]
+    return [OutputBins(columns, way) for way in dict.fromkeys(ways)]
 
 
 def _is_number(value: object) -> bool:

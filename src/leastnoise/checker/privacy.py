@@ -10,9 +10,8 @@ from functools import partial
 import numpy as np
 
 from leastnoise.checker.entries import Entries, read_entries
-from leastnoise.checker.excess import Thresholds, least_epsilon
-from leastnoise.checker.lines import Line
-from leastnoise.checker.pairs import Pairs, both_ways
+from leastnoise.checker.excess import RatioThresholds, least_epsilon
+from leastnoise.checker.pairs import Pairs, TradeoffLine, both_ways
 from leastnoise.checker.ratios import largest_ratio
 from leastnoise.checker.verdict import Verdict, Witness
 from leastnoise.errors import BadChannel, BadParameter
@@ -55,7 +54,7 @@ def check_channel(
         measure = partial(_measure_delta, entries, pairs, privacy.epsilon)
     else:
         tight = least_epsilon(entries, pairs, privacy.delta)
-        lines = Thresholds(entries, pairs, privacy.epsilon).worst_lines()
+        lines = RatioThresholds(entries, pairs, privacy.epsilon).worst_lines()
         worst = max(lines, key=lambda line: float(line.excess(privacy.delta, privacy.epsilon)), default=None)
         holds = not any(line.exceeds(privacy.delta, privacy.epsilon) for line in lines)
         measure = partial(_highest, lines, privacy.epsilon)
@@ -101,7 +100,7 @@ def rows_of_nodes(channel: Channel, graph: DatasetGraph) -> list[int]:
     return [places[node] for node in graph.nodes]
 
 
-def _witness(line: Line, channel: Channel, graph: DatasetGraph, privacy: Privacy) -> Witness:
+def _witness(line: TradeoffLine, channel: Channel, graph: DatasetGraph, privacy: Privacy) -> Witness:
     return Witness(
         x=graph.nodes[line.x],
         neighbour=graph.nodes[line.neighbour],
@@ -114,10 +113,10 @@ def _witness(line: Line, channel: Channel, graph: DatasetGraph, privacy: Privacy
 
 
 def _measure_delta(entries: Entries, pairs: Pairs, epsilon: Exact) -> Fraction | Enclosure:
-    return _highest(Thresholds(entries, pairs, epsilon).worst_lines(), epsilon)
+    return _highest(RatioThresholds(entries, pairs, epsilon).worst_lines(), epsilon)
 
 
-def _highest(lines: Sequence[Line], epsilon: Exact) -> Fraction | Enclosure:
+def _highest(lines: Sequence[TradeoffLine], epsilon: Exact) -> Fraction | Enclosure:
     return largest([line.excess(Fraction(0), epsilon) for line in lines])
 
 

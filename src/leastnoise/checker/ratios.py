@@ -8,8 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from leastnoise.checker.entries import Entries, Floats, Indices, blocks
-from leastnoise.checker.lines import Line
-from leastnoise.checker.pairs import Pairs
+from leastnoise.checker.pairs import Pairs, TradeoffLine
 from leastnoise.exact.enclosures import ln_below
 from leastnoise.exact.floats import LOG_ERROR, minus_log_of
 from leastnoise.exact.numbers import Exact, ln
@@ -31,7 +30,7 @@ class LargestRatio:
             p(y|x') = 0 < p(y|x) asks for.
     """
 
-    line: Line
+    line: TradeoffLine
     epsilon: Exact | None
 
 
@@ -82,13 +81,13 @@ def _over_all_pairs(entries: Entries, length: Fraction) -> LargestRatio:
         for y, (i, j) in enumerate(zip(largest, least, strict=True))
         if not entries.zeros[i, y]
     )
-    line = Line(x, neighbour, length, (output,), entries.value(x, output), entries.value(neighbour, output))
+    line = TradeoffLine(x, neighbour, length, (output,), entries.value(x, output), entries.value(neighbour, output))
     return LargestRatio(line, ln(ratio) / length)
 
 
-def _line(entries: Entries, pairs: Pairs, pair: int, output: int) -> Line:
+def _line(entries: Entries, pairs: Pairs, pair: int, output: int) -> TradeoffLine:
     x, neighbour, length = int(pairs.x[pair]), int(pairs.neighbour[pair]), pairs.lengths[pairs.length_of[pair]]
-    return Line(x, neighbour, length, (output,), entries.value(x, output), entries.value(neighbour, output))
+    return TradeoffLine(x, neighbour, length, (output,), entries.value(x, output), entries.value(neighbour, output))
 
 
 def _promising_lengths(peaks: Floats, pairs: Pairs, error: float) -> Indices:
@@ -108,7 +107,7 @@ def _promising_lengths(peaks: Floats, pairs: Pairs, error: float) -> Indices:
     return np.flatnonzero(high >= low.max())
 
 
-def _settle(entries: Entries, pairs: Pairs, peaks: Floats, place: int) -> tuple[Exact, Line]:
+def _settle(entries: Entries, pairs: Pairs, peaks: Floats, place: int) -> tuple[Exact, TradeoffLine]:
     """The exactly largest ln(ratio)/length among the pairs of one length."""
     rows = np.flatnonzero(pairs.length_of == place)
     threshold = min(peaks[rows].max(), _LARGEST) * (1 - 4 * entries.quotient_error)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
-from leastnoise.checker.findings import Finding
-from leastnoise.checker.report import brief
+from leastnoise.checker.verdict import Finding
 from leastnoise.exact.enclosures import Enclosure, exp_enclosure
 from leastnoise.exact.numbers import exact_exp
 from leastnoise.model.certificate import TheoremCertificate
 from leastnoise.model.graphs import DatasetGraph
 from leastnoise.model.graphs.closed_form import ClosedForm
+from leastnoise.model.show import brief
 from leastnoise.model.theorems import LARGEST_CHANNEL
 
 __all__ = ["theorem_findings"]

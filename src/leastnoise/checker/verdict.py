@@ -1,18 +1,55 @@
-"""The checker's answer about the privacy of a channel."""
+"""The checker's answers, about a channel and about a certificate: true or false, a line, and a few rows."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import NamedTuple
 
-from leastnoise.checker.report import Report, brief, show_labels, show_number, show_privacy
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import Exact
 from leastnoise.model.privacy import Privacy
+from leastnoise.model.show import brief, html_table, show_labels, show_number
 
-__all__ = ["Verdict", "Witness"]
+__all__ = ["CertificateVerdict", "Finding", "Report", "Verdict", "Witness", "equality", "show_privacy"]
+
+
+class Report(ABC):
+    """An answer that is a truth value and can be read."""
+
+    holds: bool
+
+    @abstractmethod
+    def headline(self) -> str:
+        """The answer in one line."""
+
+    @abstractmethod
+    def rows(self) -> list[tuple[str, str]]:
+        """What it rests on, as pairs of a name and a text."""
+
+    def __bool__(self) -> bool:
+        """Whether the claim holds."""
+        return self.holds
+
+    def __str__(self) -> str:
+        """The headline, then the rows."""
+        rows = self.rows()
+        width = max((len(name) for name, _ in rows), default=0)
+        return "\n".join([self.headline(), *(f"  {name.ljust(width)}  {text}" for name, text in rows)])
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks; every label is escaped."""
+        return html_table(self.headline(), self.rows(), holds=self.holds)
+
+
+def show_privacy(privacy: Privacy) -> str:
+    """A promise in few characters."""
+    if privacy.is_pure:
+        return f"ε = {brief(privacy.epsilon)}"
+    return f"(ε, δ) = ({brief(privacy.epsilon)}, {brief(privacy.delta)})"
 
 
 @dataclass(frozen=True)
@@ -93,3 +130,45 @@ class Verdict(Report):
         if not self.holds:
             rows.append(("too large by", show_number(worst.excess)))
         return rows
+
+
+class Finding(NamedTuple):
+    """One claim, whether it holds, and what was found."""
+
+    claim: str
+    holds: bool
+    found: str
+
+
+def equality(what: str, claimed: Fraction, computed: Fraction) -> Finding:
+    """That a number is the one claimed."""
+    found = brief(computed) if claimed == computed else f"it is {brief(computed)}, not {brief(claimed)}"
+    return Finding(what, claimed == computed, found)
+
+
+@dataclass(frozen=True)
+class CertificateVerdict(Report):
+    """Whether everything that a certificate claims is true.
+
+    Attributes:
+        holds: Whether it is.
+        kind: What kind of claim it makes.
+        findings: Each claim that was checked; after one that fails the rest may be missing.
+    """
+
+    holds: bool
+    kind: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def reason(self) -> str | None:
+        """Why the certificate is not to be believed; None if it is."""
+        return next((f"{claim}: {found}" for claim, holds, found in self.findings if not holds), None)
+
+    def headline(self) -> str:
+        """The answer in one line."""
+        return f"the {self.kind} certificate {'holds' if self.holds else f'fails: {self.reason}'}"
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Each claim and what was found."""
+        return [(f"{'✓' if holds else '✗'} {claim}", found) for claim, holds, found in self.findings]

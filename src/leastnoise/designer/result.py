@@ -8,17 +8,21 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-from leastnoise.designer.display import html_design
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.sources import Source
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.channel import Channel
 from leastnoise.model.design_problem import DesignProblem
 from leastnoise.model.mechanism import Mechanism, Reason
+from leastnoise.model.show import brief, html_table
 
 __all__ = ["Design", "Route"]
 
 Route: TypeAlias = Literal["theorem", "symmetry", "lp"]
+
+_ROUTES = {"theorem": "a theorem", "symmetry": "a linear program over orbits", "lp": "a linear program"}
+_DIGITS = 12
+_MOST_NODES = 16  # whose law is shown as a table
 
 
 @dataclass(frozen=True)
@@ -75,5 +79,28 @@ class Design:
         where = f"{self.problem.graph.name}, {self.problem.privacy}"
         return f"Design({where}, loss ≈ {float(self.loss):.12g}, {found}, by {self.route})"
 
+    def headline(self) -> str:
+        """Where, how private, at what loss, and what is proven, in one line."""
+        problem = self.problem
+        proven = "optimal, proven" if self.is_optimal else f"within {float(self.gap):.2g} of the optimum, proven"
+        kind = "expected" if problem.objective == "average" else "worst expected"
+        loss = brief(self.loss, _DIGITS)
+        return f"{problem.graph.name}, {problem.privacy}: {kind} {problem.loss_name} loss {loss}, {proven}"
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What was found and why, as pairs of a name and a text."""
+        return [
+            ("mechanism", self.mechanism.name),
+            ("loss", brief(self.loss, _DIGITS)),
+            ("lower bound", brief(self.lower_bound, _DIGITS)),
+            ("gap", "0" if self.gap == 0 else f"≤ {float(self.gap):.3g}"),
+            ("found by", _ROUTES[self.route]),
+            ("reason", self.reason.theorem),
+            ("source", self.reason.citation),
+        ]
+
     def _repr_html_(self) -> str:
-        return html_design(self)
+        shown = html_table(self.headline(), self.rows(), holds=True if self.is_optimal else None)
+        size = self.problem.graph.size
+        law = self.channel if size is not None and size <= _MOST_NODES else None
+        return shown if law is None else shown + law._repr_html_()

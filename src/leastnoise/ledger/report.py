@@ -17,7 +17,7 @@ from leastnoise.errors import LeastNoiseError
 from leastnoise.ledger.budgets import Balance, Budget, Scope
 from leastnoise.ledger.chain import Row
 from leastnoise.ledger.ledger_state import LedgerState
-from leastnoise.model.notebook import Cell, html_table
+from leastnoise.model.show import Cell, html_table
 
 if TYPE_CHECKING:
     from leastnoise.ledger.ledger import Ledger

@@ -10,7 +10,7 @@ from typing import Protocol
 from leastnoise.errors import BadParameter
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.model.mechanism import Mechanism
-from leastnoise.model.notebook import html_table
+from leastnoise.model.show import html_table
 
 __all__ = ["Candidate", "Problem", "Ranking", "plan_for"]
 

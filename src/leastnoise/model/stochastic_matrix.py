@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.model.channel_files import Table, table_as_dict, table_from_dict, table_from_file, table_from_json
-from leastnoise.model.display import html_grid, text_table
 from leastnoise.model.labels import index_labels, read_labels, unknown_label
 from leastnoise.model.probability_input import Entries, FloatMatrix, check_sums, read_entries, read_table
+from leastnoise.model.show import channel_html, channel_text
 
 __all__ = ["StochasticMatrix"]
 
@@ -178,10 +178,10 @@ class StochasticMatrix:
 
     def __str__(self) -> str:
         """The entries as an aligned table; the middle of a large one is left out."""
-        return text_table(self._inputs, self._outputs, self._row_at)
+        return channel_text(self._inputs, self._outputs, self._row_at)
 
     def _repr_html_(self) -> str:
-        return html_grid(repr(self), self._inputs, self._outputs, self._row_at)
+        return channel_html(repr(self), self._inputs, self._outputs, self._row_at)
 
     def _row_at(self, place: int) -> Sequence[Fraction | float]:
         return self.row(self._inputs[place])

@@ -27,7 +27,7 @@ from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.rank.rank_law import read_level
 from leastnoise.model.labels import unknown_label
 from leastnoise.model.limits import MOST_CELLS, MOST_POINTS, MOST_TURNS
-from leastnoise.release.tables import number
+from leastnoise.model.show import number
 
 __all__ = [
     "Bins",

@@ -34,11 +34,11 @@ from leastnoise.ledger.record import Json
 from leastnoise.model.events import Composed, Event, Fixed, Parallel
 from leastnoise.model.mechanism import LEVEL
 from leastnoise.model.privacy import Privacy
+from leastnoise.model.show import html_table, number, rich_lines, text_lines
 from leastnoise.release.plan import AnswerPlan, ReleasePlan
 from leastnoise.release.queries.counts import Count
 from leastnoise.release.queries.query import AskedDataset, Price, Query, fresh_id, read_price
 from leastnoise.release.result import Release, read_confidence
-from leastnoise.release.tables import Line, html_lines, number, rich_lines, text_lines
 from leastnoise.release.transaction import left_after, release_once
 
 __all__ = ["Batch", "BatchPlan", "BatchRelease"]
@@ -77,9 +77,9 @@ class BatchPlan:
     notes: tuple[str, ...] = ()
     left: Remaining | None = field(default=None, compare=False)
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[tuple[str, str]]:
         """What there is to say, one thing a line."""
-        shown: list[Line] = []
+        shown: list[tuple[str, str]] = []
         for plan, share in zip(self.plans, self.shares, strict=True):
             expected = None if plan.error is None else number(plan.error.expected)
             error = "error depends on the number of rows" if expected is None else f"expected error {expected}"
@@ -96,7 +96,7 @@ class BatchPlan:
         return rich_lines(f"{len(self.plans)} questions", self.lines())
 
     def _repr_html_(self) -> str:
-        return html_lines(f"{len(self.plans)} questions", self.lines())
+        return html_table(f"{len(self.plans)} questions", self.lines())
 
 
 @dataclass(frozen=True)

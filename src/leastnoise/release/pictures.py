@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import BadParameter, MissingPackage
-from leastnoise.model.notebook import printable
+from leastnoise.model.show import number, printable
 from leastnoise.release.plan import percent
-from leastnoise.release.tables import measure_names, number
+from leastnoise.release.tables import measure_names
 
 if TYPE_CHECKING:
     from leastnoise.release.result import Release

@@ -18,7 +18,8 @@ from leastnoise.model.events import Event
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Sensitivity
-from leastnoise.release.tables import Line, TidyTable, html_lines, number, rich_lines, text_lines
+from leastnoise.model.show import html_table, number, rich_lines, text_lines
+from leastnoise.release.tables import TidyTable
 
 __all__ = ["AnswerPlan", "Change", "PricedError", "ReleasePlan", "percent", "quantile_of"]
 
@@ -153,7 +154,7 @@ class ReleasePlan:
         """Some other prices with their errors, the cheapest first; computed when first asked for."""
         return self.other_prices(self.confidence)
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[tuple[str, str]]:
         """What there is to say, one thing a line."""
         shown = [
             ("mechanism", mechanism_name(self.mechanism)),
@@ -216,7 +217,7 @@ class ReleasePlan:
         return rich_lines(self.question, self.lines())
 
     def _repr_html_(self) -> str:
-        return html_lines(self.question, self.lines())
+        return html_table(self.question, self.lines())
 
 
 def mechanism_name(mechanism: Mechanism) -> str:

@@ -18,8 +18,9 @@ from leastnoise.model.events import Event
 from leastnoise.model.losses import Loss, absolute
 from leastnoise.model.mechanism import ErrorEstimate
 from leastnoise.model.priors import PriorLike
+from leastnoise.model.show import aligned, html_table, number, rich_table, short_table
 from leastnoise.release.plan import AnswerPlan, Change, ReleasePlan, percent
-from leastnoise.release.tables import TidyTable, html_table, measure_names, number, rich_table, text_table
+from leastnoise.release.tables import TidyTable, measure_names
 
 __all__ = ["Release", "read_confidence"]
 
@@ -209,14 +210,15 @@ class Release:
 
     def __str__(self) -> str:
         """The table, and a line about it."""
-        return f"{text_table(self.table.names, list(self.table))}\n{self.caption}"
+        return f"{aligned(short_table(self.table.names, list(self.table)))}\n{self.caption}"
 
     def __rich__(self) -> Any:
         """The same for the terminal."""
-        return rich_table(self.table.names, list(self.table), self.caption)
+        return rich_table(short_table(self.table.names, list(self.table)), self.caption)
 
     def _repr_html_(self) -> str:
-        return html_table(self.table.names, list(self.table), self.caption)
+        head, *body = short_table(self.table.names, list(self.table))
+        return html_table(self.caption, body, head)
 
     @property
     def _names(self) -> tuple[str, str, str]:

@@ -42,8 +42,8 @@ from leastnoise.data import (
 from leastnoise.data.predicates.nodes import Literal, Node
 from leastnoise.exact.numbers import Exact
 from leastnoise.model.sensitivity import Norm, Sensitivity
+from leastnoise.model.show import number
 from leastnoise.release.arguments import FixedPoint
-from leastnoise.release.tables import number
 
 __all__ = ["cells_reachable", "enough_units", "points_reachable", "sensitivity_of", "steps_reachable", "unit_name"]
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from leastnoise.checker import check
 from leastnoise.designer.theorems import recognise
-from leastnoise.designer.theorems.best_remap import best_reading
-from leastnoise.designer.theorems.path import prove_path, recognise_path
+from leastnoise.designer.theorems.path import best_reading, prove_path, recognise_path
 from leastnoise.designer.theorems.uniform_count import uniform_count
 from leastnoise.errors import BadParameter
 from leastnoise.exact import SeededSource, ln

@@ -2,15 +2,16 @@
 
 Ghosh, Roughgarden and Sundararajan (SIAM J. Comput. 2012, Theorem 3.2): for every prior and every legal loss no
 ε-private mechanism costs less. Where e^ε is rational the dual solution is written down and the proof needs no theorem,
-and no legal loss either (`path_proof`).
-
-The dual solution on a path, written down exactly: the proof that the truncated geometric mechanism is optimal.
+and no legal loss either.
 
 Let v_y be what output y of the truncated geometric channel G costs its reader. The numbers u with Σ_x u_x·G(y|x) = v_y
 solve the dual: Σ_x u_x = Σ_y v_y is the loss, for the rows of G sum to one. For each guess w one sweep along the path
 finds the multipliers, or finds that there are none: carry what node x has left over, divided by λ = e^ε, or what it
 lacks, times λ, to node x + 1; the last node must not lack anything. For legal losses it never does (Ghosh, Roughgarden
 and Sundararajan, SIAM J. Comput. 2012); for others the sweep decides.
+
+For every output y the reader's guess w minimises Σ_x ℓ(w, x)·π_x·α^|x − y|. Where α is irrational its powers are
+enclosed to 256 bits; guesses whose costs agree to that count as equal, and the enclosure of the loss allows for it.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from functools import partial
+from typing import NamedTuple
 
 from leastnoise.designer.result import Design
-from leastnoise.designer.theorems.best_remap import Remapping, best_reading
 from leastnoise.designer.theorems.uniform_count import uniform_count
 from leastnoise.errors import BadParameter
-from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact.enclosures import Enclosure, exp_enclosure
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.numbers import Exact, exact_exp
 from leastnoise.mechanisms.designed.remapped_geometric import RemappedGeometric
@@ -40,7 +41,71 @@ from leastnoise.model.mechanism import Reason
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.theorems import LARGEST_CHANNEL
 
-__all__ = ["prove_path", "recognise_path"]
+__all__ = ["Remapping", "best_reading", "prove_path", "recognise_path"]
+
+_BITS = 256
+
+
+class Remapping(NamedTuple):
+    """The guess for each output, by its row of the table, what it costs at least and at most, and the total."""
+
+    guesses: tuple[int, ...]
+    costs: tuple[Enclosure, ...]
+    loss: Enclosure
+
+
+def best_reading(rate: Exact, table: RationalMatrix, prior: Sequence[Fraction]) -> Remapping:
+    """The best guess for each output of the truncated geometric channel with α = e^-rate.
+
+    Args:
+        rate: Above zero.
+        table: ℓ, a row for each guess, a column for each node along the line.
+        prior: A probability for each node along the line.
+
+    >>> from leastnoise.exact import ln
+    >>> best_reading(ln(2), RationalMatrix([[0, 1, 2], [1, 0, 1], [2, 1, 0]]), [Fraction(1, 3)] * 3)[::2]
+    ((0, 1, 2), Enclosure(5/9))
+    """
+    size, alpha = len(prior), exp_enclosure(-rate, _BITS + 64)
+    least = [value for value, _ in table.column_minima()]
+    weighted = _excess(table.transposed(), least).scaled_rows(prior).transposed()
+    powers, unit, doubt = _powers(alpha, size)
+    kernel = RationalMatrix([[powers[abs(x - y)] for y in range(size)] for x in range(size)])
+    best = (weighted @ kernel).column_minima()
+    spare = [doubt * total for total in weighted.row_sums()]
+    costs = tuple(
+        Enclosure(factor.lower * low / unit, factor.upper * (low / unit + spare[w]))
+        for factor, (low, w) in zip(_factors(alpha, size), best, strict=True)
+    )
+    base = sum((low * weight for low, weight in zip(least, prior, strict=True)), start=Fraction(0))
+    lower, upper = (sum((getattr(cost, end) for cost in costs), start=base) for end in ("lower", "upper"))
+    return Remapping(tuple(w for _, w in best), costs, Enclosure(lower, upper))
+
+
+def _excess(columns: RationalMatrix, least: Sequence[Fraction]) -> RationalMatrix:
+    """ℓ(w, x) − min ℓ(·, x), a row for each x: no cost is then below zero, and the guesses are the same."""
+    if not any(least):
+        return columns
+    return RationalMatrix([[entry - low for entry in row] for row, low in zip(columns.rows, least, strict=True)])
+
+
+def _powers(alpha: Enclosure, size: int) -> tuple[list[int], int, Fraction]:
+    """α^0 … α^(size − 1) as whole numbers of some unit, how many units are one, and by how much they may fall short."""
+    if alpha.is_exact:
+        top, bottom = alpha.lower.numerator, alpha.lower.denominator
+        return [top**d * bottom ** (size - 1 - d) for d in range(size)], bottom ** (size - 1), Fraction(0)
+    one = 1 << _BITS + 32
+    powers, ratio = [one], int(alpha.lower * one)
+    for _ in range(1, size):
+        powers.append(powers[-1] * ratio // one)  # it loses at most 2^-(BITS + 31), fewer than 2^30 times
+    return powers, one, Fraction(1, 1 << _BITS)
+
+
+def _factors(alpha: Enclosure, size: int) -> list[Enclosure]:
+    """(1 − α)/(1 + α) for each output between the ends, 1/(1 + α) for these."""
+    end = Enclosure(1 / (1 + alpha.upper), 1 / (1 + alpha.lower))
+    inner = Enclosure((1 - alpha.upper) / (1 + alpha.upper), (1 - alpha.lower) / (1 + alpha.lower))
+    return [end, *[inner] * (size - 2), end]
 
 
 _LARGEST_PROOF = 64  # nodes of a line for which the dual solution is written down

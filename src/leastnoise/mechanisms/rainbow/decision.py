@@ -49,6 +49,7 @@ from leastnoise.model.events import Approximate, Pure
 from leastnoise.model.labels import unknown_label
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.privacy import Privacy
+from leastnoise.model.show import aligned
 
 __all__ = ["Decision", "DecisionPlan", "PlanRow", "PluralityDecision", "ThresholdDecision"]
 
@@ -442,11 +443,8 @@ class DecisionPlan:
     def __str__(self) -> str:
         """The table, in percent."""
         head = ("margin", "loses ties", "wins ties", "permute-and-flip", "exponential", "p-and-f, others far")
-        lines = ["  ".join(head)]
-        for row in self.rows:
-            cells = (str(row.margin), *(f"{float(chance):.3%}" for chance in row[1:]))
-            lines.append("  ".join(cell.rjust(len(title)) for cell, title in zip(cells, head, strict=True)))
-        return "\n".join(lines)
+        rows = ((str(row.margin), *(f"{float(chance):.3%}" for chance in row[1:])) for row in self.rows)
+        return aligned([head, *rows])
 
 
 def plan_decision(decision: Decision, margins: Iterable[NumberLike]) -> DecisionPlan:

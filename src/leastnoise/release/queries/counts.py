@@ -22,11 +22,12 @@ from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem, 
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.mechanism import ErrorEstimate
 from leastnoise.model.privacy import Privacy
+from leastnoise.model.show import number
 from leastnoise.release.arguments import FixedPoint, cell_keys
 from leastnoise.release.plan import AnswerPlan, quantile_of
 from leastnoise.release.queries.query import CellQuery, CountQuery
 from leastnoise.release.sensitivity import sensitivity_of, steps_reachable
-from leastnoise.release.tables import TidyTable, measure_names, number
+from leastnoise.release.tables import TidyTable, measure_names
 
 __all__ = [
     "Count",

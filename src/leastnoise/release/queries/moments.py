@@ -40,12 +40,13 @@ from leastnoise.model.events import Event, GaussianPrivacy, Pure
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Reason
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Sensitivity
+from leastnoise.model.show import number
 from leastnoise.release.arguments import FixedPoint, cell_keys
 from leastnoise.release.plan import AnswerPlan
 from leastnoise.release.queries.counts import whole_numbers
 from leastnoise.release.queries.query import CellQuery
 from leastnoise.release.sensitivity import sensitivity_of
-from leastnoise.release.tables import TidyTable, measure_names, number
+from leastnoise.release.tables import TidyTable, measure_names
 
 __all__ = ["Mean", "Moment", "Variance"]
 

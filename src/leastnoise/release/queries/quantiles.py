@@ -23,10 +23,11 @@ from leastnoise.mechanisms.rank.tally import Tally
 from leastnoise.model.events import BoundedRange, Composed, Event
 from leastnoise.model.mechanism import ErrorEstimate
 from leastnoise.model.privacy import Privacy
+from leastnoise.model.show import number
 from leastnoise.release.plan import AnswerPlan, quantile_of
 from leastnoise.release.queries.query import Query
 from leastnoise.release.sensitivity import points_reachable, sensitivity_of
-from leastnoise.release.tables import TidyTable, number
+from leastnoise.release.tables import TidyTable
 
 __all__ = ["Quantiles"]
 

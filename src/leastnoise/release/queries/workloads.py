@@ -51,11 +51,12 @@ from leastnoise.model.limits import (
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Sensitivity
+from leastnoise.model.show import number
 from leastnoise.release.arguments import axis_labels, take
 from leastnoise.release.plan import AnswerPlan
 from leastnoise.release.queries.counts import options_in_steps, whole_numbers
 from leastnoise.release.queries.query import CountQuery
-from leastnoise.release.tables import TidyTable, number
+from leastnoise.release.tables import TidyTable
 
 __all__ = ["Workload", "WorkloadProblem", "named_matrix", "read_matrix"]
 

@@ -14,8 +14,8 @@ from leastnoise.mechanisms import plan_for
 from leastnoise.mechanisms.numeric.problems import CountProblem
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import from_edges
-from leastnoise.model.notebook import Cell, html_table, printable
 from leastnoise.model.privacy import Privacy
+from leastnoise.model.show import Cell, html_table, printable
 
 EVIL = '<script>alert("1")</script>\n'
 ALLOWED = {"table", "caption", "tr", "th", "td", "span"}
