@@ -50,7 +50,7 @@ class Remaining:
         epsilon: The largest pure ε that fits, rounded down.
         rho: The largest ρ that fits.
         mu_squared: The largest μ² of Gaussian privacy that fits.
-        delta: The largest δ that fits beside any of them.
+        delta: The largest δ that fits beside ε; also beside ρ and μ, once the first query has fixed the rule.
         spent: What was spent, in the sum that decides: of those that the rule allows, the one with the smaller share.
         limit: The limit of that sum.
         unit: Its name: "ε", "ρ" or "μ²".

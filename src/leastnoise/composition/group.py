@@ -1,7 +1,8 @@
 """Group privacy: what a promise for one person is worth for k people at once.
 
 An (ε, δ) promise gives P₀(S) ≤ e^ε·P₁(S) + δ ≤ e^ε(e^ε·P₂(S) + δ) + δ ≤ …, hence (kε, δ·Σ_{j<k} e^(jε)) for a group of
-k. The sum is at most k·e^((k−1)ε), which is how the theorem is usually written (C-L2, Theorem 6).
+k. The sum is at most k·e^((k−1)ε), which is how the theorem is usually written (C-L2, Theorem 6). ρ becomes k²ρ (Bun
+and Steinke 2016, Proposition 1.9) and μ becomes kμ (Dong, Roth and Su 2022, Theorem 2.14).
 """
 
 from __future__ import annotations
@@ -34,8 +35,14 @@ def group_privacy(privacy: Privacy, size: NumberLike) -> Privacy:
     Privacy(epsilon=3/10, delta=0)
     >>> float(group_privacy(Privacy("ln(2)", "1/100"), 3).delta)
     0.07
+    >>> group_privacy(Privacy(rho="1/10"), 3), group_privacy(Privacy(mu="1/5"), 3)
+    (Privacy(rho=9/10), Privacy(mu=3/5))
     """
     size = read_integer(size, "size", at_least=1)
+    if privacy.currency == "rho":
+        return Privacy(rho=privacy.rho * size**2)
+    if privacy.currency == "mu":
+        return Privacy(mu=privacy.mu * size)
     return Privacy(privacy.epsilon * size, group_delta_above(privacy.epsilon, privacy.delta, size))
 
 
