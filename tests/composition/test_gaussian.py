@@ -211,7 +211,7 @@ def mu_of_pure_squared(epsilon):
     return mu_squared_of(Pure(epsilon))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(mu_squares, epsilons, st.sampled_from([0, 20, 40]))
 def test_the_loss_laws_of_gaussian_privacy_are_on_their_sides(mu_squared, x, tail_bits):
     event, bits = GaussianPrivacy(mu_squared), 70
@@ -236,7 +236,7 @@ def test_the_answer_for_gaussian_events_alone_is_the_truth_from_both_sides():
     assert delta_of(Fraction(57, 400), bound.below).lower > Fraction(1, 10**6)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(mu_squares.filter(lambda m: m > Fraction(1, 100)), st.fractions(min_value=Fraction(1, 10), max_value=2))
 def test_mixed_with_others_no_bound_is_below_the_truth(mu_squared, epsilon):
     """Randomized response beside Gaussian privacy: δ(x) = p·δ(x − ε) + (1 − p)·δ(x + ε), in doubles."""
