@@ -104,7 +104,7 @@ def _outputs(mechanism):
     if isinstance(mechanism, TopK):
         return list(permutations(mechanism.candidates, mechanism.k))
     if hasattr(mechanism, "lattice"):
-        points = mechanism.lattice.points(np.arange(mechanism.lattice.top + 1)).tolist()
+        points = mechanism.lattice.points(np.arange(mechanism.lattice.last + 1)).tolist()
         return list(product(points, repeat=len(mechanism.levels))) if hasattr(mechanism, "levels") else points
     return list(getattr(mechanism, "options", None) or mechanism.candidates)
 
