@@ -78,7 +78,7 @@ def write(path, rows):
 def outcomes(path, place, questions, sabotage=None, **options):
     """Of each question: what came of it, in which words and which form, what it cost, and what the ledger wrote."""
     found = {}
-    with open_table(path) as table, Ledger.create(place) as ledger:
+    with open_table(path, privacy_unit=options.get("privacy_unit")) as table, Ledger.create(place) as ledger:
         if sabotage is not None:
             sabotage(table)
         with ln.open(table, name="t", budget=(1000, "1/10"), ledger=ledger, **options) as dataset:
