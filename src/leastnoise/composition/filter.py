@@ -137,13 +137,17 @@ class Account:
 
     @limits.setter
     def limits(self, limits: Limits) -> None:
-        """Other limits, while what is spent stays spent: the same kind of rule goes on where the limits have it."""
+        """Other limits, while what is spent stays spent: the same kind of rule goes on where the limits have it.
+
+        What was spent must not choose the rule, since it depends on answers.
+        """
         before, self._limits = self._rule, limits
         if before is None:
             return
         rules = limits.rules()
         same = [rule for rule in rules if rule.composition == before.composition] or list(rules)
-        self._follow(next((rule for rule in same if rule.holds(self.spent)), same[0]))
+        alike = [rule for rule in same if (rule.event_delta == 0) == (before.event_delta == 0)]
+        self._follow((alike or same)[0])
 
     @property
     def rule(self) -> Rule | None:
