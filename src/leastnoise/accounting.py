@@ -11,6 +11,7 @@ from leastnoise.composition.limits import Limits
 from leastnoise.ledger import (
     INTERRUPTIONS,
     Balance,
+    Debit,
     Ledger,
     Opening,
     PostgresStore,
@@ -53,6 +54,7 @@ __all__ = [
     "Composed",
     "Concentrated",
     "Cost",
+    "Debit",
     "Event",
     "Filter",
     "Fixed",

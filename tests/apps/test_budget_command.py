@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from leastnoise.accounting import Ledger, Pure, Request
+from leastnoise.accounting import Concentrated, GaussianPrivacy, Ledger, Pure, Request
 from leastnoise.apps.budget import app
 from leastnoise.errors import BadParameter, LedgerDamaged, LedgerMissing
 from leastnoise.model.privacy import Privacy
@@ -54,6 +54,29 @@ def test_the_table_shows_bars_of_what_is_spent_and_left():
     assert "UTC" in output
     assert "analyst '[red]ada'" not in run("--dataset", "census").output
     assert "none yet" in run("--dataset", "other").output
+
+
+def test_grants_in_other_currencies_and_what_a_dataset_was_charged(place):
+    assert run("create").exit_code == 0
+    assert "granted ρ = 1/10" in run("grant", "--rho", "1/10", "--dataset", "census").output
+    assert "granted μ = 1/2" in run("grant", "--mu", "1/2", "--dataset", "noise").output
+    assert isinstance(run("grant", "--rho", "1/10", "--epsilon", "1", "--dataset", "census").exception, BadParameter)
+    assert isinstance(run("grant", "--epsilon", "30", "--dataset", "census").exception, BadParameter)
+    assert "granted ε = 30" in run("grant", "--epsilon", "30", "--insist", "--dataset", "large").output
+    with Ledger.open(place) as opened:
+        for number in range(25):
+            opened.debit(Request(f"q{number}", Concentrated("1/1000"), dataset="census", analyst="[red]ada"))
+        opened.debit(Request("g", GaussianPrivacy("1/16"), dataset="noise", analyst="ada"))
+    output = run("--dataset", "census").output
+    assert "ρ = 0.025 of 0.1" in output
+    assert "25.0%" in output
+    assert "The last 20 of 25 questions" in output
+    assert "[red]ada" in output
+    assert "q24" in output
+    assert "q4 " not in output
+    assert "q4 " in run("--dataset", "census", "--all").output
+    assert "μ = 0.25" in run("--dataset", "noise").output
+    assert "q24" not in run().output
 
 
 def test_many_budgets_are_cut_short_and_the_most_used_stay(place):

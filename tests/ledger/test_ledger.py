@@ -341,7 +341,7 @@ def test_a_fork_carries_the_ledger_on_safely(ledger):
 
 
 def test_threads_share_a_ledger_and_its_flushes(ledger):
-    ledger.grant(Privacy(100), dataset="census")
+    ledger.grant(Privacy(100, insist=True), dataset="census")
     outcomes = []
 
     def work(k):

@@ -98,7 +98,7 @@ def release_without_end(report, place, start):
 def test_kill_at_any_moment(place):
     source = SeededSource(3)
     with Ledger.create(place()) as ledger:
-        ledger.grant(Privacy(10**6), dataset="census")
+        ledger.grant(Privacy(10**6, insist=True), dataset="census")
     published = {}
     for turn in range(12):
         child = Child(release_without_end, place, turn * 10_000)

@@ -219,12 +219,12 @@ def test_swapped_entries_are_found(path):
 
 def cheaper(entry):
     if entry["kind"] == "debit" and entry["request"] == "q3":
-        entry["cost"] = ["1/1000", "0", "1/1000000"]
+        entry["cost"] = ["1/1000", "0", "1/1000000", "1/500000"]
 
 
 def dearer(entry):
     if entry["kind"] == "debit":
-        entry["cost"] = ["1/10", "0", "1/200"]
+        entry["cost"] = ["1/10", "0", "1/200", "1/100"]
 
 
 def back_in_time(entry):

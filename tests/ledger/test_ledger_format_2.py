@@ -1,5 +1,6 @@
 """A ledger that was written in format 2, with budgets in ε and δ only, is read as it was and goes on."""
 
+import json
 import shutil
 from fractions import Fraction
 from pathlib import Path
@@ -10,6 +11,7 @@ from leastnoise.accounting import (
     Approximate,
     Concentrated,
     GaussianNoise,
+    GaussianPrivacy,
     LaplaceNoise,
     Ledger,
     PrivacyUnit,
@@ -17,7 +19,10 @@ from leastnoise.accounting import (
     Request,
     read_witness,
 )
-from leastnoise.errors import BudgetExceeded, DatasetSuspended
+from leastnoise.errors import BudgetExceeded, DatasetSuspended, LedgerDamaged
+from leastnoise.ledger.chain import link
+from leastnoise.ledger.ledger_state import LedgerState
+from leastnoise.model.privacy import Privacy
 
 STORED = Path(__file__).parent / "version_2" / "version_2_mixed.ledger"
 NOW = 1_790_000_100
@@ -104,3 +109,36 @@ def test_it_goes_on(ledger):
     with pytest.raises(BudgetExceeded):
         ledger.debit(ask("more", Pure("1/100")))
     ledger.verify()
+
+
+def test_the_first_write_raises_the_format(ledger):
+    ledger.grant(Privacy(rho="1/10"), dataset="new")
+    assert [json.loads(row.body)["kind"] for row in ledger.entries()][59:] == ["version", "grant"]
+    assert ledger.debit(ask("new", GaussianPrivacy("1/100"), dataset="new")).fresh
+    ledger.verify()
+
+
+def forged(ledger, *changes):
+    """What the entries would add up to with these at the end, their hashes fitting."""
+    state, head = LedgerState(), ledger.witness()
+    state.follow(ledger.entries())
+    seq, before = head.count, head.hash
+    for change in changes:
+        seq += 1
+        body = json.dumps({**change, "seq": seq, "time": 2**36}, sort_keys=True, separators=(",", ":"))
+        before = link(before, body)
+        state.follow([(seq, body, before)])
+
+
+def test_each_format_has_its_own_entries(ledger):
+    entries = [json.loads(row.body) for row in ledger.entries()]
+    grant = next(entry for entry in entries if entry["kind"] == "grant") | {"dataset": "new"}
+    debit = next(entry for entry in entries if entry["kind"] == "debit") | {"request": "new"}
+    later = {"kind": "version", "version": 3}
+    in_rho = {name: value for name, value in grant.items() if name not in ("epsilon", "delta")} | {"rho": "1/10"}
+    full = debit | {"cost": [*debit["cost"], "1/100"]}
+    for allowed in ([grant], [debit], [later, in_rho | {"event_delta": None}], [later, full]):
+        forged(ledger, *allowed)
+    for refused in ([in_rho], [grant | {"composition": "basic"}], [full], [later, debit], [later, later]):
+        with pytest.raises(LedgerDamaged, match="could not have been accepted"):
+            forged(ledger, *refused)

@@ -138,7 +138,7 @@ def test_the_quick_way_agrees_on_whatever_somebody_wrote(bodies):
     assert 100 < rejected < 200
 
 
-NESTED = '{"analyst":"ada","cost":["1/50","0","1/5000"],"dataset":"census","event":{"epsilon":"1/50"'
+NESTED = '{"analyst":"ada","cost":["1/50","0","1/5000","1/2500"],"dataset":"census","event":{"epsilon":"1/50"'
 
 
 def test_a_beginning_that_ends_inside_of_something_is_never_taken_up(bodies):

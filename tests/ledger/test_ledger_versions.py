@@ -126,7 +126,7 @@ def test_a_ledger_of_a_later_format_says_so(tmp_path):
     with Ledger.open(path) as ledger:
         head = ledger.witness()
     with pytest.raises(LedgerUnavailable, match=r"later version.*update leastnoise"):
-        Ledger.open(with_entry(path, head, {"kind": "version", "version": 3}), renew_witness=True)
+        Ledger.open(with_entry(path, head, {"kind": "version", "version": 4}), renew_witness=True)
 
 
 def with_entry(path, head, fields):

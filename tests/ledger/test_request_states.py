@@ -127,7 +127,7 @@ def test_any_order_of_steps(place, monkeypatch):
     monkeypatch.setattr(request_steps, "_PART", 10)
     source, model, reached = SeededSource(11), Model(), set()
     ledger = Ledger.create(place())
-    ledger.grant(Privacy(10**6), dataset="census")
+    ledger.grant(Privacy(10**6, insist=True), dataset="census")
     for turn in range(700):
         step = STEPS[source.bits(16) % len(STEPS)]
         name = f"q{turn // 60}.{source.bits(2)}"
@@ -369,7 +369,7 @@ def test_an_answer_of_any_length_comes_back(ledger, place, size):
 
 def test_every_length_of_a_part(ledger, monkeypatch):
     monkeypatch.setattr(request_steps, "_PART", 7)
-    ledger.grant(Privacy(100), dataset="census")
+    ledger.grant(Privacy(100, insist=True), dataset="census")
     for length in range(40):
         assert ledger.release(ask(f"q{length}"), lambda length=length: "y" * length) == "y" * length
     for length in range(40):

@@ -123,7 +123,7 @@ MECHANISMS = [
 @pytest.fixture
 def ledger(tmp_path):
     with Ledger.create(tmp_path / "ledger") as made:
-        made.grant(Privacy(1000, "1/2"), dataset="d")
+        made.grant(Privacy(1000, "1/2", insist=True), dataset="d")
         yield made
 
 

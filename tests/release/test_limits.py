@@ -38,7 +38,7 @@ def dataset(tmp_path_factory):
     columns = {"u": ["a"], "k": ["x"], "n": [1], "x": [0.5], "d": pa.array([1], pa.decimal128(10, 2)), "f": [True]}
     path = tmp_path_factory.mktemp("limits") / "ledger"
     with open_table(pa.table(columns)) as table, Ledger.create(path) as ledger:
-        ledger.grant(Privacy(10**6, "1/10"), "t")
+        ledger.grant(Privacy(10**6, "1/10", insist=True), "t")
         yield Dataset(table, ledger, "t", "a", "p", Contribution("u"), Opening(None, "u"))
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from leastnoise.ledger import Balance, Ledger, Suspension
+    from leastnoise.ledger import Balance, Debit, Ledger, Suspension
 
 __all__ = ["app"]
 
@@ -24,6 +24,7 @@ app = typer.Typer(help="What is spent and what is left; `--verify` re-checks the
 
 _BAR = 12
 _SHOWN = 50  # budgets in a table that a person reads
+_LAST = 20  # questions of a dataset
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 LedgerOption = Annotated[
@@ -42,8 +43,12 @@ def show(
     ledger: LedgerOption = None,
     verify: Annotated[bool, typer.Option("--verify", help="Re-check every entry, price and sum.")] = False,
     witness: WitnessFile = None,
-    dataset: Annotated[str | None, typer.Option(help="Show the budgets of this dataset only.")] = None,
-    every: Annotated[bool, typer.Option("--all", help=f"Show every budget, not only the {_SHOWN} most used.")] = False,
+    dataset: Annotated[
+        str | None, typer.Option(help="Show the budgets of this dataset only, and what its questions cost.")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help=f"Show everything, not only {_SHOWN} budgets and {_LAST} questions.")
+    ] = False,
     plot: Annotated[
         Path | None, typer.Option(help="Draw what was left over time into a .png, .svg or .pdf file.")
     ] = None,
@@ -69,6 +74,9 @@ def show(
         console.print(_table(shown))
         if len(shown) < len(balances):
             console.print(f"{len(balances) - len(shown)} budgets of which less is used: see --dataset NAME, or --all")
+        if dataset is not None and balances:
+            debits = opened.debits(dataset)
+            console.print(_questions(debits if every else debits[-_LAST:], len(debits)))
         for line in _suspended([each for each in opened.suspensions() if dataset in (None, each.dataset)]):
             console.print(line, markup=False, highlight=False, soft_wrap=True)
 
@@ -86,8 +94,11 @@ def create(context: typer.Context, ledger: LedgerOption = None) -> None:
 @app.command()
 def grant(
     context: typer.Context,
-    epsilon: Annotated[str, typer.Option(help='What may be spent: "1", "1/2", "ln(3)".')],
-    delta: Annotated[str, typer.Option(help="The δ that may be spent with it.")] = "0",
+    epsilon: Annotated[str | None, typer.Option(help='What may be spent in ε: "1", "1/2", "ln(3)".')] = None,
+    delta: Annotated[str, typer.Option(help="The δ that may be spent beside ε.")] = "0",
+    rho: Annotated[str | None, typer.Option(help="What may be spent in ρ of concentrated privacy.")] = None,
+    mu: Annotated[str | None, typer.Option(help="What may be spent in μ of Gaussian privacy.")] = None,
+    insist: Annotated[bool, typer.Option("--insist", help="Grant also what protects hardly anybody.")] = False,
     dataset: Annotated[str | None, typer.Option(help="Bind debits on this dataset.")] = None,
     analyst: Annotated[str | None, typer.Option(help="Bind debits by this analyst.")] = None,
     purpose: Annotated[str | None, typer.Option(help="Bind debits for this purpose.")] = None,
@@ -97,7 +108,7 @@ def grant(
     """Grant a budget, or set new limits for one; what was spent stays spent."""
     from leastnoise.model.privacy import Privacy
 
-    budget = Privacy(epsilon, delta)
+    budget = Privacy(epsilon, delta, rho=rho, mu=mu, insist=insist)
     with _open(ledger or context.obj) as opened:
         opened.grant(budget, dataset, analyst, purpose, None if refresh is None else _seconds(refresh))
         typer.echo(f"granted {budget}")
@@ -195,6 +206,21 @@ def _table(balances: list[Balance]) -> Table:
         table.add_row(*map(Text, (whom, allows, spent)), _bar(float(balance.left.used), used), *map(Text, rest))
     if not balances:
         table.add_row("none yet", "", "", "", "nothing", "")
+    return table
+
+
+def _questions(debits: list[Debit], total: int) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    from leastnoise.ledger.report import DEBIT_COLUMNS, debit_texts
+
+    title = "Questions" if len(debits) == total else f"The last {len(debits)} of {total} questions; see --all"
+    table = Table(title=title, title_justify="left")
+    for column in DEBIT_COLUMNS:
+        table.add_column(column, overflow="fold")
+    for debit in debits:
+        table.add_row(*map(Text, debit_texts(debit)))
     return table
 
 

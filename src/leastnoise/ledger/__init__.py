@@ -6,6 +6,7 @@ from leastnoise.ledger.ledger_state import Verification
 from leastnoise.ledger.postgres import PostgresStore
 from leastnoise.ledger.record import Request
 from leastnoise.ledger.report import BudgetHistory, HistoryPoint, budget_histories, export_csv, export_json
+from leastnoise.ledger.request_states import Debit
 from leastnoise.ledger.request_steps import Receipt
 from leastnoise.ledger.sqlite import SqliteStore
 from leastnoise.ledger.store import Store, Transaction
@@ -17,6 +18,7 @@ __all__ = [
     "INTERRUPTIONS",
     "Balance",
     "BudgetHistory",
+    "Debit",
     "HistoryPoint",
     "Ledger",
     "Opening",

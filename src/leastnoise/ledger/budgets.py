@@ -10,7 +10,7 @@ from functools import lru_cache
 from leastnoise.composition.cost import Cost
 from leastnoise.composition.filter import Account, Remaining
 from leastnoise.composition.limits import Composition, Limits
-from leastnoise.errors import BadParameter
+from leastnoise.errors import BadParameter, WrongCurrency
 from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.ledger.record import UNIT_PURPOSE, Entry, read_name, read_purpose
 from leastnoise.model.privacy import Privacy
@@ -26,6 +26,7 @@ __all__ = [
     "read_grant",
     "read_opening",
     "read_unit_purpose",
+    "require_currency",
     "write_grant",
 ]
 
@@ -95,6 +96,24 @@ def read_grant(entry: Entry, time: int) -> Budget:
     refresh = None if entry["refresh"] is None else read_integer(entry["refresh"], "refresh", at_least=1)
     names = ("epsilon", "delta", "rho", "mu", "event_delta", "composition")
     return Budget(scope, _limits(tuple((name, entry.get(name)) for name in names)), time, refresh)
+
+
+def require_currency(budget: Budget, cost: Cost) -> None:
+    """Go on only where a price of this kind may fit into a budget, if it is small enough.
+
+    Raises:
+        WrongCurrency: It has a δ and the budget has none, or it has no finite ε, ρ or μ where the budget counts that.
+    """
+    account = budget.account
+    currency, (epsilon, delta) = account.limits.budget.currency, cost.basic
+    counted = {"epsilon": epsilon, "epsilon and delta": 0, "rho": cost.rho, "mu": cost.mu_squared}[currency]
+    own_delta = delta if currency == "epsilon" else cost.delta
+    if counted is None or (own_delta and currency != "epsilon and delta"):
+        raise WrongCurrency(
+            f"the budget of {budget.scope} is in {currency} and can't take this price",
+            given=str(cost),
+            fix="ask without a delta, or grant a budget in epsilon and delta" if own_delta else account.advice(cost),
+        )
 
 
 @lru_cache(maxsize=4096)

@@ -30,10 +30,11 @@ from leastnoise.ledger.budgets import (
     read_opening,
     write_grant,
 )
-from leastnoise.ledger.chain import Row
+from leastnoise.ledger.chain import Row, read_entry
 from leastnoise.ledger.ledger_state import VERSION, LedgerState, Verification, verify_entries
 from leastnoise.ledger.record import Json, Request, canonical, read_name
 from leastnoise.ledger.report import html_ledger
+from leastnoise.ledger.request_states import Debit, debit_of
 from leastnoise.ledger.request_steps import Receipt, advance, answer_entries, require_agreement
 from leastnoise.ledger.session import LedgerSession, WriteContext
 from leastnoise.ledger.sqlite import SqliteStore
@@ -144,15 +145,19 @@ class Ledger:
         Every dataset needs a budget of its own. A debit must fit into every budget that binds it.
 
         Args:
-            budget: What may be spent, in all or in each period.
+            budget: What may be spent, in all or in each period, in ε, (ε, δ), ρ or μ.
             dataset: Only debits on this dataset.
             analyst: Only debits by this analyst.
             purpose: Only debits for this purpose.
             refresh: The length of a period in seconds; None for a budget that never comes back.
             event_delta: The part of δ for the queries' own δ; see `Limits`.
             composition: Which sums decide; see `Limits`. Where nothing is said, the first query fixes it.
+
+        Raises:
+            BadParameter: The budget protects hardly anybody and was made without `insist=True`, or see `Limits`.
         """
         fields = write_grant(budget, Scope(dataset, analyst, purpose), refresh, event_delta, composition)
+        budget.require_sensible()
         self._session.write(lambda context: context.append("grant", fields))
 
     def release(self, request: Request, draw: Callable[[], Json]) -> Any:
@@ -286,6 +291,21 @@ class Ledger:
         with self._session.read() as (state, _):
             budgets = [each for each in state.budgets.values() if dataset is None or each.scope.dataset == dataset]
             return balances_at(budgets, self._session.now(state))
+
+    def debits(self, dataset: str) -> list[Debit]:
+        """What was charged on a dataset, each in its own terms, in the order in which it was charged.
+
+        Args:
+            dataset: Its entries are read again and proven by the chain.
+        """
+        named, found = f'"dataset":{canonical(read_name(dataset, "dataset"))}', []
+        for row in self.entries():
+            if named in row.body:
+                entry = read_entry(row)
+                if entry["kind"] in ("debit", "reserve", "fail") and entry["dataset"] == dataset:
+                    found.append(entry)
+        with self._session.read() as (state, _):
+            return [debit_of(entry, state.requests) for entry in found]
 
     def left(self, dataset: str, analyst: str, purpose: str = "any", opening: Opening | None = None) -> Remaining:
         """What one more query may cost: the least that the budgets that bind it leave.

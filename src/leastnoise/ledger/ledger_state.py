@@ -24,7 +24,7 @@ from leastnoise.errors import (
     UncoveredDebit,
 )
 from leastnoise.exact.parameters import read_exact
-from leastnoise.ledger.budgets import Budget, PrivacyUnit, Scope, read_grant, read_unit_purpose
+from leastnoise.ledger.budgets import Budget, PrivacyUnit, Scope, read_grant, read_unit_purpose, require_currency
 from leastnoise.ledger.chain import Chain, Head, Row, Stored, check_link, damaged, link, read_entry
 from leastnoise.ledger.record import (
     UNIT_PURPOSE,
@@ -43,9 +43,11 @@ from leastnoise.model.privacy import Privacy
 
 __all__ = ["LAST_TIME", "VERSION", "LedgerState", "Verification", "verify_entries"]
 
-VERSION = 2
+VERSION = 3
 LAST_TIME = 1 << 37  # the year 6325, so that every time and the renewal after it are dates
 _FIRST_VERSION = {"grant", "reserve", "commit", "cancel", "debit", "answer", "version"}  # what format 1 may hold
+_LATER_FIELDS = ("rho", "mu", "composition")  # what grants before format 3 did not have
+_OLD_PARTS = 3  # of a price before format 3: ε, δ and ρ
 _FINGERPRINT = ',"fingerprint":"'
 _PLAIN = r'"([ !#-\[\]-~]+)"'  # text that JSON writes as it is
 
@@ -182,7 +184,7 @@ class LedgerState:
             self._check_question(entry)
         self.apply(entry)
         start = row[1].find(_FINGERPRINT)
-        if self.version == VERSION and start >= 0 and _SPENDING(row[1], start):
+        if self.version > 1 and start >= 0 and _SPENDING(row[1], start):
             spending = self._spending(entry, entry["time"])
             if all(budget.refresh is None for budget in spending.budgets):
                 self._spendings[row[1][:start], spending.purpose] = spending
@@ -242,8 +244,11 @@ class LedgerState:
         """Go on only where a cost fits into all accounts.
 
         Raises:
+            WrongCurrency: In one of them it never would, however small it was.
             BudgetExceeded: In one of them it does not.
         """
+        for budget in budgets:
+            require_currency(budget, cost)
         for tried in accounts:
             if not tried.admits(cost):
                 pairs = [pair for pair in zip(budgets, accounts, strict=True) if not pair[1].admits(cost)]
@@ -259,8 +264,7 @@ class LedgerState:
                 price = cost_of(event_from_dict(entry["event"]))
             except (LeastNoiseError, RecursionError):
                 raise damaged(entry["seq"], "its event has no price") from None
-            full = price.to_list()
-            if entry["cost"] not in (full, full[:3]):  # three numbers, as ledgers once held, are no less
+            if price.to_list()[: None if self.version == VERSION else _OLD_PARTS] != entry["cost"]:
                 raise damaged(entry["seq"], "its price is not that of its event")
             self._fair.add(pair)
 
@@ -285,6 +289,8 @@ class LedgerState:
         self._forget_matches()
 
     def _grant(self, entry: Entry, time: int) -> None:
+        if self.version < VERSION and any(name in entry for name in _LATER_FIELDS):
+            raise RequestConflict("budgets before format 3 are in epsilon and delta", fix="restore the ledger")
         granted = read_grant(entry, time)
         scope = granted.scope
         if scope == Scope():
@@ -350,7 +356,12 @@ class LedgerState:
         budgets = self.matching(dataset, analyst, purpose)
         accounts = [budget.account_at(time) for budget in budgets]
         key = request_key(analyst, "")[:-2]
-        return _Spending(dataset, analyst, purpose, Cost.from_list(entry["cost"]), budgets, accounts, key)
+        return _Spending(dataset, analyst, purpose, self._cost(entry), budgets, accounts, key)
+
+    def _cost(self, entry: Entry) -> Cost:
+        if (len(entry["cost"]) > _OLD_PARTS) != (self.version == VERSION):
+            raise RequestConflict("a price has other parts in this format", fix="restore the ledger")
+        return Cost.from_list(entry["cost"])
 
     def _commit(self, entry: Entry, time: int, key: str) -> None:
         held = self._held[key]
@@ -379,7 +390,7 @@ class LedgerState:
                 account.take_back(held.cost)
 
     def _fail(self, entry: Entry, time: int, key: str) -> None:
-        reached, cost = self.requests.get(key), Cost.from_list(entry["cost"])
+        reached, cost = self.requests.get(key), self._cost(entry)
         due = raised(cost, read_exact(entry["floor"], "floor"))
         budgets = self.matching(entry["dataset"], entry["analyst"], entry["purpose"])
         held = self._held.pop(key, None)

@@ -17,6 +17,7 @@ from leastnoise.errors import LeastNoiseError
 from leastnoise.ledger.budgets import Balance, Budget, Scope
 from leastnoise.ledger.chain import Row
 from leastnoise.ledger.ledger_state import LedgerState
+from leastnoise.ledger.request_states import Debit
 from leastnoise.model.show import Cell, html_table
 
 if TYPE_CHECKING:
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLUMNS",
+    "DEBIT_COLUMNS",
     "BudgetHistory",
     "HistoryPoint",
     "balance_texts",
     "budget_histories",
+    "debit_texts",
     "export_csv",
     "export_json",
     "html_ledger",
@@ -35,6 +38,7 @@ __all__ = [
 ]
 
 COLUMNS = ("budget of", "allows", "spent", "used", "still fits", "renews")
+DEBIT_COLUMNS = ("time", "analyst", "purpose", "request", "price", "state")
 
 
 def balance_texts(balance: Balance) -> tuple[str, str, str, str, str, str]:
@@ -47,6 +51,13 @@ def balance_texts(balance: Balance) -> tuple[str, str, str, str, str, str]:
     )
     used = show_share(float(balance.left.used))
     return str(balance.scope), allows, balance.left.share, used, _still_fits(balance), _renews(balance)
+
+
+def debit_texts(debit: Debit) -> tuple[str, str, str, str, str, str]:
+    """A text for each column: the price as it was asked for."""
+    price = str(debit.cost) if debit.floor is None else f"{debit.cost}, at least ε = {debit.floor}"
+    moment = datetime.fromtimestamp(debit.time, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return moment, debit.analyst, debit.purpose, debit.request, price, debit.state
 
 
 def html_ledger(name: str, read: Callable[[], Sequence[Balance]]) -> str:

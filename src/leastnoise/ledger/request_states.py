@@ -6,12 +6,17 @@ column or an index of the store, which no hash covers.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
+from leastnoise.composition.cost import Cost
 from leastnoise.errors import RequestConflict
-from leastnoise.ledger.record import Entry
+from leastnoise.exact.numbers import Exact
+from leastnoise.exact.parameters import read_exact
+from leastnoise.ledger.record import Entry, request_key
+from leastnoise.model.events import Event, event_from_dict
 
-__all__ = ["TRANSITIONS", "RequestState", "RequestStates"]
+__all__ = ["TRANSITIONS", "Debit", "RequestState", "RequestStates", "debit_of"]
 
 
 class RequestState(NamedTuple):
@@ -26,6 +31,31 @@ class RequestState(NamedTuple):
     state: str
     first: int
     last: int
+
+
+@dataclass(frozen=True)
+class Debit:
+    """What was charged for a request.
+
+    Args:
+        time: When it was charged, in seconds since 1970.
+        analyst: Who asked.
+        purpose: What for.
+        request: The id.
+        event: What was done.
+        cost: What it costs.
+        floor: The least ε that it was charged because it failed; None where it did not fail.
+        state: Where the request stands now.
+    """
+
+    time: int
+    analyst: str
+    purpose: str
+    request: str
+    event: Event
+    cost: Cost
+    floor: Exact | None
+    state: str
 
 
 _KNOWN = ("reserved", "committed", "answered", "failed", "cancelled")
@@ -109,3 +139,18 @@ class RequestStates:
         self._answering = None if last or expected is None else (key, expected[1], expected[2] + 1)
         self.whole = last
         return last
+
+
+def debit_of(entry: Entry, requests: RequestStates) -> Debit:
+    """What an entry `debit`, `reserve` or `fail` charged."""
+    known = requests.get(request_key(entry["analyst"], entry["request"]))
+    return Debit(
+        entry["time"],
+        entry["analyst"],
+        entry["purpose"],
+        entry["request"],
+        event_from_dict(entry["event"]),
+        Cost.from_list(entry["cost"]),
+        read_exact(entry["floor"], "floor") if "floor" in entry else None,
+        "unknown" if known is None else known.state,
+    )
