@@ -14,8 +14,7 @@ from leastnoise.mechanisms import TruncatedGeometric, TruncatedLaplace
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import from_edges
 from leastnoise.model.kantorovich import earth_mover, kantorovich
-from leastnoise.model.legality import is_legal, lipschitz_constant
-from leastnoise.model.losses import Loss, absolute, squared, zero_one
+from leastnoise.model.losses import Loss, absolute, is_legal, lipschitz_constant, squared, zero_one
 from leastnoise.model.priors import Prior, uniform
 from leastnoise.model.remapping import expected_loss
 from papers.claims import Claim, Paper, all_of

@@ -11,8 +11,17 @@ from leastnoise.model.channel import Channel
 from leastnoise.model.hyper import Hyper
 from leastnoise.model.kantorovich import earth_mover, euclidean, kantorovich, total_variation
 from leastnoise.model.leakage import g_leakage, g_vulnerability, min_entropy_leakage, shannon_leakage
-from leastnoise.model.legality import Legality, is_legal, lipschitz_constant
-from leastnoise.model.losses import Loss, absolute, from_function, from_matrix, squared, zero_one
+from leastnoise.model.losses import (
+    Legality,
+    Loss,
+    absolute,
+    from_function,
+    from_matrix,
+    is_legal,
+    lipschitz_constant,
+    squared,
+    zero_one,
+)
 from leastnoise.model.priors import Prior, uniform
 from leastnoise.model.refinement import Refinement
 from leastnoise.model.remapping import Remap, WorstCase, expected_loss, optimal_remap, worst_case_loss

@@ -6,6 +6,7 @@ from leastnoise.model.graphs import (
     Morphism,
     complete,
     cycle,
+    from_dict,
     from_distance,
     from_edges,
     from_networkx,
@@ -17,6 +18,7 @@ from leastnoise.model.graphs import (
     naturals,
     parse_graph,
     path,
+    read_graph,
     sorted_histograms,
 )
 
@@ -26,6 +28,7 @@ __all__ = [
     "Morphism",
     "complete",
     "cycle",
+    "from_dict",
     "from_distance",
     "from_edges",
     "from_networkx",
@@ -37,5 +40,6 @@ __all__ = [
     "naturals",
     "parse_graph",
     "path",
+    "read_graph",
     "sorted_histograms",
 ]

@@ -11,13 +11,12 @@ from typer.testing import CliRunner
 
 from leastnoise.apps.design import design as command
 from leastnoise.apps.design_plots import heat_map_text, plot_design, plot_frontier
-from leastnoise.apps.graph_files import read_graph
 from leastnoise.checker import check
 from leastnoise.designer.comparison import compare
 from leastnoise.designer.designer import design
 from leastnoise.errors import BadGraph, BadParameter, MissingPackage, TooLarge
 from leastnoise.model.certificate import Certificate, OptimalityCertificate
-from leastnoise.model.graphs import from_networkx, path
+from leastnoise.model.graphs import from_networkx, path, read_graph
 
 app = typer.Typer()
 app.command()(command)

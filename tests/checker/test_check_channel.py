@@ -250,7 +250,7 @@ def test_inputs_are_matched_by_name_and_only_numbered_ones_by_place():
     channel = Channel([["1/2", "1/2"], ["1/9", "8/9"], ["1/2", "1/2"]], inputs=["a", "c", "b"])
     assert check(channel, graph, epsilon=1).counterexample.neighbour == "c"
     assert check(channel.select({0: "a", 1: "c", 2: "b"}), graph, epsilon=1).counterexample.neighbour == "b"
-    with pytest.raises(UnknownLabel, match="closest"):
+    with pytest.raises(UnknownLabel, match="the nodes are"):
         check(Channel.uniform(["a", "b", "d"], 2), graph, epsilon=1)
 
 

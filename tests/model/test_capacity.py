@@ -6,11 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leastnoise.errors import BadParameter
-from leastnoise.model.capacity import bayes_capacity_additive, bayes_capacity_multiplicative
+from leastnoise.model.capacity import bayes_capacity_additive, bayes_capacity_multiplicative, distance_above, small_ball
 from leastnoise.model.channel import Channel
 from leastnoise.model.leakage import g_leakage
 from leastnoise.model.priors import uniform
-from leastnoise.model.radius import distance_above, small_ball
 from support.channels import channels, distributions, geometric
 
 

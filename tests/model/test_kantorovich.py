@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from leastnoise.errors import BadChannel, BadParameter
 from leastnoise.model.channel import Channel
 from leastnoise.model.kantorovich import earth_mover, euclidean, kantorovich, total_variation
-from leastnoise.model.legality import lipschitz_constant
-from leastnoise.model.losses import absolute, squared
+from leastnoise.model.losses import absolute, lipschitz_constant, squared
 from leastnoise.model.priors import uniform
 from leastnoise.model.remapping import expected_loss
 from support.channels import channels, distributions

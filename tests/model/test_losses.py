@@ -5,8 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leastnoise.errors import BadChannel, BadLoss, BadParameter, UnknownLabel
-from leastnoise.model.legality import is_legal, lipschitz_constant
-from leastnoise.model.losses import absolute, from_function, from_matrix, squared, zero_one
+from leastnoise.model.losses import (
+    absolute,
+    from_function,
+    from_matrix,
+    is_legal,
+    lipschitz_constant,
+    squared,
+    zero_one,
+)
 
 GRID = [Fraction(n, 4) for n in range(5)]
 

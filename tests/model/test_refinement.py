@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leastnoise.errors import BadChannel, UnknownLabel
-from leastnoise.model import refinement_search
+from leastnoise.model import refinement
 from leastnoise.model.channel import Channel
 from leastnoise.model.losses import from_matrix
 from leastnoise.model.remapping import expected_loss
@@ -65,9 +65,9 @@ def test_the_exact_search_alone_gives_the_same_answers(a, b):
     left, right = a.rationals(), b.rationals()
     groups_do_not_matter = a.then(Channel.identity(a.outputs)).rationals()
     for order in ([], list(range(left.shape[1] * right.shape[1]))[::-1]):
-        proof = refinement_search._exactly(groups_do_not_matter, right, order)
+        proof = refinement._exactly(groups_do_not_matter, right, order)
         assert proof.proves(left, right)
-        assert isinstance(proof, refinement_search.Remapping) == a.refines(b).holds
+        assert isinstance(proof, refinement.Remapping) == a.refines(b).holds
 
 
 def test_a_solver_that_lies_only_costs_time(monkeypatch):
@@ -75,7 +75,7 @@ def test_a_solver_that_lies_only_costs_time(monkeypatch):
     b, c = a.then(Channel([["1/2", "1/2"], [1, 0], ["1/3", "2/3"]])), Channel.identity(2)
     lies = [None, (np.zeros((3, 2)), np.zeros((2, 2))), (np.ones((3, 2)), np.full((2, 2), np.nan))]
     for lie in lies:
-        monkeypatch.setattr(refinement_search, "_guess", lambda *_, lie=lie: lie)
+        monkeypatch.setattr(refinement, "_guess", lambda *_, lie=lie: lie)
         assert answer(a, b)
         assert not answer(a, c)
 

@@ -130,7 +130,7 @@ def test_a_likelier_output_is_bluer():
 
 def test_a_ledger_shows_its_balances_and_why_it_can_not_be_read(ledger, tmp_path):
     found = read(ledger._repr_html_())
-    assert {"50.0%", "ε = 1/4", "never"} <= set(found.texts)
+    assert {"50.0%", "ε = 0.25 of 0.5", "never"} <= set(found.texts)
     assert any("linear-gradient(to right, rgba(214, 140, 30, 0.45) 50.0%" in value for _, value in found.attributes)
     ledger.close()
     (tmp_path / "<b>.ledger").unlink()

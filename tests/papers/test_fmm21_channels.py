@@ -10,8 +10,7 @@ import pytest
 from leastnoise.exact.enclosures import exp_enclosure
 from leastnoise.model.channel import Channel
 from leastnoise.model.kantorovich import earth_mover, kantorovich
-from leastnoise.model.legality import is_legal, lipschitz_constant
-from leastnoise.model.losses import absolute, squared, zero_one
+from leastnoise.model.losses import absolute, is_legal, lipschitz_constant, squared, zero_one
 from leastnoise.model.priors import Prior, uniform
 from leastnoise.model.remapping import expected_loss
 from support.channels import geometric, pixelated_laplace

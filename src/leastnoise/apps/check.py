@@ -103,18 +103,9 @@ def _certificate_text(file: Path) -> str | None:
 
 
 def _read_graph(graph: str | None, channel: Channel) -> DatasetGraph:
-    from leastnoise.errors import BadGraph
-    from leastnoise.model.graphs import DatasetGraph, complete, parse_graph
+    from leastnoise.model.graphs import complete, read_graph
 
-    if graph is None:
-        return complete(len(channel.inputs))
-    if not graph.endswith(".json"):
-        return parse_graph(graph)
-    try:
-        data = json.loads(Path(graph).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise BadGraph("the graph can't be read", given=f"{graph}: {error}", fix="write it with to_dict") from None
-    return DatasetGraph.from_dict(data)
+    return complete(len(channel.inputs)) if graph is None else read_graph(graph)
 
 
 def _show(verdict: Verdict | CertificateVerdict) -> None:

@@ -59,8 +59,8 @@ def _find(
 ) -> Design:
     from rich.console import Console
 
-    from leastnoise.apps.graph_files import read_graph
     from leastnoise.designer.designer import design as best
+    from leastnoise.model.graphs import read_graph
 
     space = read_graph(graph)
     with Console(stderr=True).status("designing") as status:

@@ -8,11 +8,10 @@ from fractions import Fraction
 from leastnoise.checker.verdict import Finding
 from leastnoise.exact.enclosures import Enclosure, exp_enclosure
 from leastnoise.exact.numbers import exact_exp
-from leastnoise.model.certificate import TheoremCertificate
+from leastnoise.model.certificate import LARGEST_CHANNEL, TheoremCertificate
 from leastnoise.model.graphs import DatasetGraph
 from leastnoise.model.graphs.closed_form import ClosedForm
 from leastnoise.model.show import brief
-from leastnoise.model.theorems import LARGEST_CHANNEL
 
 __all__ = ["theorem_findings"]
 

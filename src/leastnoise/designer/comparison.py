@@ -26,7 +26,7 @@ from leastnoise.exact.parameters import NumberLike
 from leastnoise.model.channel import Channel
 from leastnoise.model.design_problem import DesignProblem, read_problem
 from leastnoise.model.graphs import DatasetGraph
-from leastnoise.model.graphs.line import find_line
+from leastnoise.model.graphs.path_cycle_complete import find_line
 from leastnoise.model.losses import Loss
 from leastnoise.model.mechanism import Mechanism
 from leastnoise.model.priors import PriorLike

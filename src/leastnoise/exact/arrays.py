@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge
@@ -19,6 +20,9 @@ from leastnoise.exact.parameters import NumberLike, read_exact
 __all__ = [
     "RELATIVE_ERROR",
     "ExactArray",
+    "IntArray",
+    "Length",
+    "Point",
     "Size",
     "is_array",
     "largest_size",
@@ -157,3 +161,8 @@ def whole_array(values: object) -> NDArray[Any] | None:
 
 def _is_whole(value: object) -> bool:
     return type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool))
+
+
+IntArray: TypeAlias = npt.NDArray[np.int64]
+Length: TypeAlias = int | Fraction
+Point: TypeAlias = tuple[int, ...]

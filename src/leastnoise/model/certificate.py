@@ -3,6 +3,8 @@
 Every number is exact text ("1/3", "ln(3)"). A certificate has one written form only: what does not come out again as it
 was read, be it another version, an unknown kind or field, or "2/4" for a half, is refused. A certificate is no proof by
 itself: `leastnoise.check` recomputes each claim from what the certificate contains, and from nothing else.
+
+A certificate may appeal to a theorem by its name, which never changes its meaning; an unknown one is refused.
 """
 
 from __future__ import annotations
@@ -16,6 +18,10 @@ from typing import Any, ClassVar, NamedTuple
 from leastnoise.errors import BadCertificate, NumberTooLarge
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.model.certificate_form import (
+    as_places,
+    as_rational,
+    as_rationals,
+    as_sequence,
     read_channel,
     read_enclosure,
     read_form,
@@ -25,32 +31,57 @@ from leastnoise.model.certificate_form import (
     read_rational_text,
     read_table,
     read_text,
+    require_channel,
+    require_enclosure,
+    require_setting,
     write_enclosure,
     write_form,
     write_table,
 )
-from leastnoise.model.certificate_parts import (
-    as_places,
-    as_rational,
-    as_rationals,
-    as_sequence,
-    require_channel,
-    require_enclosure,
-    require_setting,
-)
 from leastnoise.model.channel import Channel
-from leastnoise.model.graphs import DatasetGraph
+from leastnoise.model.graphs import DatasetGraph, from_dict
 from leastnoise.model.privacy import Privacy
-from leastnoise.model.theorems import THEOREMS
 
 __all__ = [
+    "LARGEST_CHANNEL",
     "Certificate",
     "Multiplier",
     "OptimalityCertificate",
     "PrivacyCertificate",
     "RefinementCertificate",
+    "Theorem",
     "TheoremCertificate",
 ]
+
+LARGEST_CHANNEL = 256  # nodes: on larger graphs a certificate may leave the theorem's channel out
+
+
+class Theorem(NamedTuple):
+    """What a theorem says and where it is proven."""
+
+    statement: str
+    source: str
+
+
+THEOREMS: dict[str, Theorem] = {
+    "exponential-of-distance": Theorem(
+        "On a vertex-transitive graph with regular layers p(y|x) ∝ e^(−ε·d(x, y)) is ε-private and has the least "
+        "expected distance of all ε-private channels under the uniform prior.",
+        "Aldà and Simon, On the optimality of the exponential mechanism, CSCML 2017, Theorem 1",
+    ),
+    "exponential-of-distance-for-growing-losses": Theorem(
+        "On a vertex-transitive graph with regular layers p(y|x) ∝ e^(−ε·d(x, y)) is ε-private and, for every loss "
+        "that is a non-decreasing function of d(x, y), has the least expected loss of all ε-private channels under the "
+        "uniform prior, and the least largest expected loss of an input.",
+        "Aldà and Simon, On the optimality of the exponential mechanism, CSCML 2017, proof of Theorem 1",
+    ),
+    "truncated-geometric": Theorem(
+        "On a path the truncated geometric channel with α = e^-ε is ε-private and, after the best remap, has the least "
+        "expected loss of all ε-private channels for every prior and every monotone loss.",
+        "Ghosh, Roughgarden and Sundararajan, Universally utility-maximizing privacy mechanisms, SIAM J. Comput. 2012",
+    ),
+}
+
 
 Table = tuple[tuple[Fraction, ...], ...]
 
@@ -128,7 +159,7 @@ class PrivacyCertificate(Certificate):
     @classmethod
     def of_fields(cls, data: Mapping[str, Any]) -> PrivacyCertificate:
         """Read what `fields` wrote."""
-        return cls(DatasetGraph.from_dict(data["graph"]), read_privacy(data), read_channel(data["channel"]))
+        return cls(from_dict(data["graph"]), read_privacy(data), read_channel(data["channel"]))
 
 
 class Multiplier(NamedTuple):
@@ -202,7 +233,7 @@ class OptimalityCertificate(Certificate):
     def of_fields(cls, data: Mapping[str, Any]) -> OptimalityCertificate:
         """Read what `fields` wrote."""
         return cls(
-            DatasetGraph.from_dict(data["graph"]),
+            from_dict(data["graph"]),
             read_privacy(data),
             read_channel(data["channel"]),
             objective=read_text(data["objective"], "objective"),
@@ -283,7 +314,7 @@ class TheoremCertificate(Certificate):
         """Read what `fields` wrote."""
         return cls(
             read_text(data["theorem"], "theorem"),
-            DatasetGraph.from_dict(data["graph"]),
+            from_dict(data["graph"]),
             read_privacy(data),
             channel=None if data["channel"] is None else read_channel(data["channel"]),
             loss=None if data["loss"] is None else read_enclosure(data["loss"]),

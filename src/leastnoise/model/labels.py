@@ -16,7 +16,7 @@ from typing import Any, SupportsFloat
 from leastnoise.errors import BadChannel, BadParameter, TooLarge, UnknownLabel, shown
 from leastnoise.exact.parameters import read_rational
 
-__all__ = ["decode_label", "encode_label", "index_labels", "label_number", "read_labels", "unknown_label"]
+__all__ = ["decode_label", "encode_label", "index_labels", "label_number", "read_labels", "suggest", "unknown_label"]
 
 _SHOWN = 6
 _LONGEST_GUESSED = 200  # characters of a wrong label that are compared with the right ones
@@ -85,15 +85,18 @@ def unknown_label(label: object, known: Iterable[Hashable], what: str) -> Unknow
     Traceback (most recent call last):
     leastnoise.errors.UnknownLabel: there is no output of this name; given: 'appel'; did you mean 'apple'?
     """
+    return UnknownLabel(f"there is no {what} of this name", given=shown(label), fix=suggest(label, known, what))
+
+
+def suggest(label: object, known: Iterable[Hashable], what: str) -> str:
+    """What to write instead of a label that is not there: the closest one, or what there is."""
     labels = list(known)
     written = {_text(each): each for each in reversed(labels)}
     close = difflib.get_close_matches(_text(label)[:_LONGEST_GUESSED], written, n=1, cutoff=0.5)
     if close:
-        fix = f"did you mean {shown(written[close[0]])}?"
-    else:
-        listed = ", ".join(map(shown, labels[:_SHOWN]))
-        fix = f"the {what}s are {listed}{', …' if len(labels) > _SHOWN else ''}"
-    return UnknownLabel(f"there is no {what} of this name", given=shown(label), fix=fix)
+        return f"did you mean {shown(written[close[0]])}?"
+    listed = ", ".join(map(shown, labels[:_SHOWN]))
+    return f"the {what}s are {listed}{', …' if len(labels) > _SHOWN else ''}"
 
 
 def _text(label: object) -> str:

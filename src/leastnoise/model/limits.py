@@ -2,9 +2,15 @@
 
 All of them are public and are checked when a question is made, before anything is planned, spent or read. What is
 within them is planned in seconds.
+
+A large array is refused before it is made if it would not fit into memory.
 """
 
 from __future__ import annotations
+
+import os
+
+from leastnoise.errors import TooLarge
 
 __all__ = [
     "LARGEST_ENTRY",
@@ -22,6 +28,7 @@ __all__ = [
     "MOST_STRATEGY_CELLS",
     "MOST_TURNS",
     "MOST_UNEVEN",
+    "require_memory",
 ]
 
 MOST_CELLS = 100_000
@@ -67,3 +74,38 @@ MOST_ROWS_PER_UNIT = 1 << 31
 
 MOST_ROWS = 1 << 43
 """No table is longer: the widths of all sums are chosen for this many rows, about nine million million."""
+
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_FALLBACK = 4 << 30  # where the system does not say how much memory it has
+
+
+def require_memory(needed: int, what: str, fix: str) -> None:
+    """Refuse an array of `needed` bytes if it is more than half of the machine's memory.
+
+    Raises:
+        TooLarge: With what was asked for, how much it would take and how much there is. Nothing was allocated.
+
+    >>> require_memory(10**18, "the distance matrix of hypercube(28)", "ask for one row of it")
+    Traceback (most recent call last):
+    leastnoise.errors.TooLarge: the distance matrix of hypercube(28) would need 888.2 PiB, ...
+    """
+    allowed = _physical_memory() // 2
+    if needed > allowed:
+        raise TooLarge(
+            f"{what} would need {_readable(needed)}, more than the {_readable(allowed)} it may take", fix=fix
+        )
+
+
+def _physical_memory() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return _FALLBACK
+
+
+def _readable(amount: int) -> str:
+    thousands = (amount.bit_length() - 1) // 10
+    if thousands >= len(_UNITS):
+        return f"2^{amount.bit_length() - 1} B"
+    return f"{amount / 1024**thousands:.1f} {_UNITS[thousands]}"

@@ -23,8 +23,14 @@ from math import isqrt, prod
 from typing import Any
 
 from leastnoise.errors import BadCertificate
-from leastnoise.model.certificate_form import read_indices, read_list, read_rational_text
-from leastnoise.model.certificate_parts import as_places, as_rationals, as_sequence
+from leastnoise.model.certificate_form import (
+    as_places,
+    as_rationals,
+    as_sequence,
+    read_indices,
+    read_list,
+    read_rational_text,
+)
 
 __all__ = ["MarginalStrategy", "costs_of", "interactions_of", "share_of", "variance_of"]
 

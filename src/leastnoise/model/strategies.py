@@ -30,7 +30,7 @@ from typing import Any
 from leastnoise.errors import BadCertificate, BadParameter
 from leastnoise.exact.enclosures import sqrt_above
 from leastnoise.exact.integer_matrices import IntegerMatrix
-from leastnoise.model.certificate_parts import as_places, as_rationals, as_whole_table
+from leastnoise.model.certificate_form import as_places, as_rationals, as_whole_table
 from leastnoise.model.linear_workloads import LinearWorkload, Weights, workload_from_dict
 
 __all__ = [

@@ -14,8 +14,14 @@ from typing import Any, ClassVar
 
 from leastnoise.errors import BadCertificate
 from leastnoise.model.certificate import Certificate
-from leastnoise.model.certificate_form import read_list, read_rational_text, read_text
-from leastnoise.model.certificate_parts import as_places, as_rational, as_sequence
+from leastnoise.model.certificate_form import (
+    as_places,
+    as_rational,
+    as_sequence,
+    read_list,
+    read_rational_text,
+    read_text,
+)
 from leastnoise.model.linear_workloads import workload_from_dict
 from leastnoise.model.marginals import MarginalStrategy
 from leastnoise.model.strategies import GOALS, NORMS, StrategyPart

@@ -19,7 +19,7 @@ from leastnoise.mechanisms import TruncatedGeometric
 from leastnoise.model.certificate import OptimalityCertificate, TheoremCertificate
 from leastnoise.model.design_problem import read_problem
 from leastnoise.model.graphs import complete, cycle, from_distance, from_edges, grid, path
-from leastnoise.model.graphs.line import find_line
+from leastnoise.model.graphs.path_cycle_complete import find_line
 from leastnoise.model.losses import absolute, from_function, from_matrix, squared, zero_one
 from leastnoise.model.priors import uniform
 from leastnoise.model.remapping import expected_loss

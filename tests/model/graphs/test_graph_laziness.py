@@ -7,7 +7,7 @@ import pytest
 
 from leastnoise.errors import LeastNoiseError, TooLarge
 from leastnoise.model import graphs
-from leastnoise.model.graphs.memory_limit import require_memory
+from leastnoise.model.limits import require_memory
 
 
 def test_what_formulas_know_of_large_graphs() -> None:

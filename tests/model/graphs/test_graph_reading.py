@@ -21,7 +21,7 @@ OTHERS = [
 
 @pytest.mark.parametrize("graph", [case.graph for case in CASES] + OTHERS, ids=str)
 def test_json_there_and_back(graph: graphs.DatasetGraph) -> None:
-    again = graphs.DatasetGraph.from_dict(json.loads(json.dumps(graph.to_dict())))
+    again = graphs.from_dict(json.loads(json.dumps(graph.to_dict())))
     assert again == graph
     assert again.name == graph.name
     assert hash(again) == hash(graph)
@@ -54,7 +54,7 @@ def test_short_text(text: str, graph: graphs.DatasetGraph) -> None:
     ("text", "message"),
     [
         ("pth:20", "did you mean 'path'"),
-        ("", "no such kind"),
+        ("", "no kind of graph"),
         ("path", "missing a required argument: 'size'.*write for example path:20"),
         ("path:", "size must be a number"),
         ("path:3,4", "too many positional arguments"),
@@ -62,7 +62,7 @@ def test_short_text(text: str, graph: graphs.DatasetGraph) -> None:
         ("path:-3", "size must be at least 1"),
         ("path:2.5", "whole number"),
         ("integers:3", "too many positional arguments"),
-        ("edges:3", "no such kind"),
+        ("edges:3", "no kind of graph"),
         ("hamming:3", "missing a required argument: 'alphabet'"),
     ],
 )
@@ -102,4 +102,4 @@ def test_text_that_is_no_graph(text: str, message: str) -> None:
 )
 def test_json_that_is_no_graph(data) -> None:
     with pytest.raises(LeastNoiseError):
-        graphs.DatasetGraph.from_dict(data)
+        graphs.from_dict(data)

@@ -21,7 +21,7 @@ from leastnoise.designer.linear.highs import guess_optimum
 from leastnoise.designer.linear.orbit_program import OrbitProgram
 from leastnoise.designer.linear.restricted_master import Mixture, RestrictedMaster
 from leastnoise.errors import PrecisionExhausted
-from leastnoise.model.graphs.aliases import IntArray
+from leastnoise.exact.arrays import IntArray
 
 __all__ = ["Prices", "generate_columns", "price_all"]
 

@@ -21,8 +21,8 @@ from scipy.sparse import csc_array
 from leastnoise.designer.linear.highs import FloatGuess, guess_optimum
 from leastnoise.designer.linear.orbit_program import OrbitProgram
 from leastnoise.designer.linear.powers import Powers
+from leastnoise.exact.arrays import IntArray
 from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.model.graphs.aliases import IntArray
 
 __all__ = ["Mixture", "Ray", "RestrictedMaster"]
 

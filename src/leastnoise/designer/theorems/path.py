@@ -29,17 +29,21 @@ from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.numbers import Exact, exact_exp
 from leastnoise.mechanisms.designed.remapped_geometric import RemappedGeometric
 from leastnoise.mechanisms.numeric.truncated_geometric import TruncatedGeometric
-from leastnoise.model.certificate import Certificate, Multiplier, OptimalityCertificate, TheoremCertificate
+from leastnoise.model.certificate import (
+    LARGEST_CHANNEL,
+    Certificate,
+    Multiplier,
+    OptimalityCertificate,
+    TheoremCertificate,
+)
 from leastnoise.model.channel import Channel
 from leastnoise.model.design_problem import DesignProblem
 from leastnoise.model.graphs import path
-from leastnoise.model.graphs.line import Line, find_line
+from leastnoise.model.graphs.path_cycle_complete import EvenLine, find_line
 from leastnoise.model.labels import label_number
-from leastnoise.model.legality import is_legal
-from leastnoise.model.losses import absolute, from_matrix, squared, zero_one
+from leastnoise.model.losses import absolute, from_matrix, is_legal, squared, zero_one
 from leastnoise.model.mechanism import Reason
 from leastnoise.model.privacy import Privacy
-from leastnoise.model.theorems import LARGEST_CHANNEL
 
 __all__ = ["Remapping", "best_reading", "prove_path", "recognise_path"]
 
@@ -146,14 +150,14 @@ def recognise_path(problem: DesignProblem) -> Design | None:
     return _design(problem, line, _said(problem, reading), reading.loss, partial(_appeal, rate, size))
 
 
-def _is_distance(problem: DesignProblem, line: Line) -> bool:
+def _is_distance(problem: DesignProblem, line: EvenLine) -> bool:
     """Whether the loss is the distance, told without a table."""
     if problem.outputs is not None:
         return False
     return problem.loss is None or (problem.loss is absolute and line.is_numbered)
 
 
-def _is_legal(problem: DesignProblem, line: Line) -> bool:
+def _is_legal(problem: DesignProblem, line: EvenLine) -> bool:
     """Whether the loss is legal for the places along the line."""
     if problem.outputs is None and (problem.loss is None or (line.is_numbered and problem.loss in _LEGAL)):
         return True
@@ -165,7 +169,7 @@ def _is_legal(problem: DesignProblem, line: Line) -> bool:
     return bool(is_legal(loss, nodes, dict(enumerate(places))))
 
 
-def _output_places(problem: DesignProblem, line: Line) -> list[Fraction] | None:
+def _output_places(problem: DesignProblem, line: EvenLine) -> list[Fraction] | None:
     """Where each output lies, in steps from the start of the line; None for one that lies nowhere."""
     known = {line.label(place): Fraction(place) for place in range(len(line.order))}
     if all(output in known for output in problem.answers):
@@ -180,11 +184,11 @@ def _output_places(problem: DesignProblem, line: Line) -> list[Fraction] | None:
         return None
 
 
-def _table(problem: DesignProblem, line: Line) -> RationalMatrix:
+def _table(problem: DesignProblem, line: EvenLine) -> RationalMatrix:
     return problem.loss_table.take_columns(line.order)
 
 
-def _prior(problem: DesignProblem, line: Line) -> list[Fraction]:
+def _prior(problem: DesignProblem, line: EvenLine) -> list[Fraction]:
     return [problem.weights[node] for node in line.order]
 
 
@@ -200,13 +204,13 @@ def _appeal(rate: Exact, size: int) -> Certificate:
     return TheoremCertificate("truncated-geometric", path(size), Privacy(rate), channel)
 
 
-def _proof(problem: DesignProblem, line: Line, reading: Remapping) -> Certificate:
+def _proof(problem: DesignProblem, line: EvenLine, reading: Remapping) -> Certificate:
     """The dual solution; for a legal loss there always is one, and the theorem says the same."""
     return prove_path(problem, line, reading) or _appeal(problem.privacy.epsilon * line.gap, len(line.order))
 
 
 def _design(
-    problem: DesignProblem, line: Line, said: dict[int, Hashable], loss: Enclosure, prove: Callable[[], Certificate]
+    problem: DesignProblem, line: EvenLine, said: dict[int, Hashable], loss: Enclosure, prove: Callable[[], Certificate]
 ) -> Design:
     reason = Reason(
         "on a path the truncated geometric mechanism, read in the best way, has the least expected loss for every "
@@ -225,7 +229,7 @@ def _design(
     return Design(problem, mechanism, loss, loss, Fraction(0), reason, "theorem", channel, prove)
 
 
-def prove_path(problem: DesignProblem, line: Line, reading: Remapping) -> OptimalityCertificate | None:
+def prove_path(problem: DesignProblem, line: EvenLine, reading: Remapping) -> OptimalityCertificate | None:
     """The certificate, with a gap of zero; None if the mechanism is not optimal for this loss, or e^ε irrational."""
     growth = exact_exp(problem.privacy.epsilon * line.gap)
     if growth is None:
@@ -256,7 +260,7 @@ def prove_path(problem: DesignProblem, line: Line, reading: Remapping) -> Optima
     )
 
 
-def _channel(problem: DesignProblem, line: Line, reading: Remapping) -> Channel:
+def _channel(problem: DesignProblem, line: EvenLine, reading: Remapping) -> Channel:
     """The truncated geometric channel with each output replaced by its guess."""
     places = range(len(line.order))
     answers = range(len(problem.answers))
@@ -282,7 +286,7 @@ def _potentials(
     ]
 
 
-def _sweep(spare: Sequence[Fraction], growth: Fraction, line: Line, output: int) -> list[Multiplier] | None:
+def _sweep(spare: Sequence[Fraction], growth: Fraction, line: EvenLine, output: int) -> list[Multiplier] | None:
     """Multipliers that leave no node with less than nothing; None if the last one would be left so."""
     found, left = [], spare[0]
     for place in range(1, len(spare)):

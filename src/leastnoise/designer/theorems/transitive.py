@@ -21,13 +21,18 @@ from leastnoise.designer.result import Design
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import exact_exp
 from leastnoise.mechanisms.designed.exponential_of_distance import ExponentialOfDistance, mean_over_layers
-from leastnoise.model.certificate import Certificate, Multiplier, OptimalityCertificate, TheoremCertificate
+from leastnoise.model.certificate import (
+    LARGEST_CHANNEL,
+    Certificate,
+    Multiplier,
+    OptimalityCertificate,
+    TheoremCertificate,
+)
 from leastnoise.model.channel import Channel
 from leastnoise.model.design_problem import DesignProblem
 from leastnoise.model.graphs import DatasetGraph
 from leastnoise.model.losses import zero_one
 from leastnoise.model.mechanism import Reason
-from leastnoise.model.theorems import LARGEST_CHANNEL
 
 __all__ = ["recognise_transitive"]
 

@@ -30,7 +30,7 @@ from leastnoise.model.certificate import Certificate
 from leastnoise.model.design_problem import DesignProblem
 from leastnoise.model.events import LaplaceNoise, Pure
 from leastnoise.model.graphs import naturals
-from leastnoise.model.graphs.line import Line
+from leastnoise.model.graphs.path_cycle_complete import EvenLine
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 
 __all__ = ["ClampedGeometric", "RemappedGeometric"]
@@ -53,7 +53,7 @@ class RemappedGeometric(Mechanism):
 
     name: ClassVar[str] = "truncated geometric mechanism, remapped"
     epsilon: Exact
-    line: Line
+    line: EvenLine
     said: Mapping[int, Hashable] = field(repr=False)
     problem: DesignProblem = field(repr=False)
     optimality: Reason = field(repr=False)

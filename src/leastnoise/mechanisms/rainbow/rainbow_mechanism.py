@@ -34,8 +34,8 @@ from leastnoise.mechanisms.rainbow.rainbow_operator import Distribution, Operato
 from leastnoise.model.certificate import Certificate, PrivacyCertificate
 from leastnoise.model.channel import Channel
 from leastnoise.model.events import Approximate, Pure
-from leastnoise.model.graphs.memory_limit import require_memory
 from leastnoise.model.labels import unknown_label
+from leastnoise.model.limits import require_memory
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.privacy import Privacy
 

@@ -14,7 +14,7 @@ from leastnoise.model.graphs.layers import LayerDegrees
 from leastnoise.model.graphs.metric import from_distance
 from leastnoise.model.graphs.morphism import Morphism
 from leastnoise.model.graphs.path_cycle_complete import complete, cycle, path
-from leastnoise.model.graphs.reading import parse_graph
+from leastnoise.model.graphs.reading import from_dict, parse_graph, read_graph
 from leastnoise.model.graphs.sorted_histograms import sorted_histograms
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Morphism",
     "complete",
     "cycle",
+    "from_dict",
     "from_distance",
     "from_edges",
     "from_networkx",
@@ -34,5 +35,6 @@ __all__ = [
     "naturals",
     "parse_graph",
     "path",
+    "read_graph",
     "sorted_histograms",
 ]

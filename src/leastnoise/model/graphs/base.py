@@ -7,8 +7,7 @@ metric may stand in for the graph: then every pair is an edge and has its own le
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
@@ -18,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from leastnoise.errors import UnknownLabel
+from leastnoise.exact.arrays import IntArray, Length
 from leastnoise.model.graphs import symmetry
-from leastnoise.model.graphs.aliases import IntArray, Length
 from leastnoise.model.graphs.layers import LayerDegrees, layer_degrees_from, layers_from
-from leastnoise.model.graphs.memory_limit import require_memory
+from leastnoise.model.labels import suggest
+from leastnoise.model.limits import require_memory
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -62,7 +62,7 @@ class DatasetGraph(ABC):
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """A form that JSON can hold without loss; `from_dict` reads it back."""
+        """A form that JSON can hold without loss; `graphs.from_dict` reads it back."""
 
     @abstractmethod
     def _position(self, label: object) -> int | None:
@@ -71,17 +71,6 @@ class DatasetGraph(ABC):
     @abstractmethod
     def _distances(self) -> npt.NDArray[Any]:
         """The full distance matrix, freshly made; memory was checked."""
-
-    @staticmethod
-    def from_dict(data: Mapping[str, Any]) -> DatasetGraph:
-        """Read what `to_dict` wrote.
-
-        >>> DatasetGraph.from_dict({"graph": "hamming", "length": 3, "alphabet": 4})
-        hamming(3, 4)
-        """
-        from leastnoise.model.graphs.reading import graph_from_dict  # it knows every family, and each knows this class
-
-        return graph_from_dict(data)
 
     def __repr__(self) -> str:
         """The name."""
@@ -249,6 +238,4 @@ class DatasetGraph(ABC):
 
     def _hint(self, label: object) -> str:
         """What to write instead of a label that is none: the closest one."""
-        known = {str(node): node for node in islice(self.nodes, _NODES_SEARCHED_FOR_A_HINT)}
-        closest = get_close_matches(str(label), known, n=1, cutoff=0.0)[0]
-        return f"the closest node is {known[closest]!r}"
+        return suggest(label, islice(self.nodes, _NODES_SEARCHED_FOR_A_HINT), "node")

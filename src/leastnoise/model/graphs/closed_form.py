@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from leastnoise.model.graphs.aliases import IntArray, Point
+from leastnoise.exact.arrays import IntArray, Point
 from leastnoise.model.graphs.base import DatasetGraph
-from leastnoise.model.graphs.memory_limit import require_memory
 from leastnoise.model.graphs.sequences import LazyTuples, as_tuple
+from leastnoise.model.limits import require_memory
 
 __all__ = ["ClosedForm", "TupleGraph", "plus", "times_run"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from leastnoise.errors import BadGraph, UnknownLabel
-from leastnoise.model.graphs.aliases import IntArray
+from leastnoise.exact.arrays import IntArray
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.labels import decode_label, encode_label
 

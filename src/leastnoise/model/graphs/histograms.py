@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from leastnoise.exact.arrays import IntArray, Length, Point
 from leastnoise.exact.parameters import NumberLike, read_integer
-from leastnoise.model.graphs.aliases import IntArray, Length, Point
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.graphs.closed_form import TupleGraph, plus, times_run
-from leastnoise.model.graphs.memory_limit import require_memory
 from leastnoise.model.graphs.sequences import Multisets
+from leastnoise.model.limits import require_memory
 
 __all__ = ["MOST_RECORDS", "MOST_TYPES", "histograms", "moved"]
 

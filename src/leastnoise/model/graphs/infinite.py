@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from leastnoise.errors import InfiniteGraph, UnknownLabel
-from leastnoise.model.graphs.aliases import Length
+from leastnoise.exact.arrays import Length
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.graphs.sequences import as_whole
 

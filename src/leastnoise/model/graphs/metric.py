@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from leastnoise.errors import BadGraph
+from leastnoise.exact.arrays import IntArray
 from leastnoise.exact.parameters import NumberLike, read_rational
-from leastnoise.model.graphs.aliases import IntArray
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.graphs.explicit import is_list_of_lists, node_positions
 from leastnoise.model.labels import decode_label, encode_label

@@ -12,9 +12,9 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import NotAMorphism, UnknownLabel
-from leastnoise.model.graphs.aliases import Length
+from leastnoise.exact.arrays import Length
 from leastnoise.model.graphs.base import DatasetGraph
-from leastnoise.model.graphs.memory_limit import require_memory
+from leastnoise.model.limits import require_memory
 
 if TYPE_CHECKING:
     from leastnoise.model.channel import Channel

@@ -12,7 +12,7 @@ from typing import SupportsIndex, cast, overload
 
 import numpy as np
 
-from leastnoise.model.graphs.aliases import IntArray, Point
+from leastnoise.exact.arrays import IntArray, Point
 
 __all__ = ["Box", "LazyTuples", "Multisets", "as_tuple", "as_whole"]
 

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from leastnoise.exact.arrays import IntArray, Point
 from leastnoise.exact.parameters import NumberLike, read_integer
-from leastnoise.model.graphs.aliases import IntArray, Point
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.graphs.closed_form import TupleGraph
 from leastnoise.model.graphs.histograms import MOST_RECORDS, MOST_TYPES, moved
-from leastnoise.model.graphs.memory_limit import require_memory
 from leastnoise.model.graphs.sequences import LazyTuples
+from leastnoise.model.limits import require_memory
 
 __all__ = ["sorted_histograms"]
 

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from leastnoise.errors import BadGraph, MissingPackage
-from leastnoise.model.graphs.aliases import IntArray
-from leastnoise.model.graphs.memory_limit import require_memory
+from leastnoise.exact.arrays import IntArray
+from leastnoise.model.limits import require_memory
 
 __all__ = ["Colors", "find_generators", "keeps", "node_orbits", "pair_orbits"]
 
