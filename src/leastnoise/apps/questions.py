@@ -185,8 +185,8 @@ def _workload(matrix: str) -> Callable[[_Asked], Query]:
     return lambda asked: asked.dataset.workload(matrix, **asked.breakdown(asked.columns), **asked.rest)
 
 
-def _marginals(asked: _Asked) -> Query:
-    return asked.dataset.marginals(**asked.breakdown(asked.columns), **asked.rest)
+def _tables(asked: _Asked) -> Query:
+    return asked.dataset.tables(**asked.breakdown(asked.columns), **asked.rest)
 
 
 def _decision(asked: _Asked) -> Query:
@@ -222,9 +222,7 @@ QUESTIONS: Mapping[str, _Question] = {
     ),
     "ranges": _Question("some", _GROUPS | {"of"}, _workload("ranges"), "ranges age --bins 0,18,65,120"),
     "prefix-sums": _Question("some", _GROUPS | {"of"}, _workload("prefix sums"), "prefix-sums age --bins 0,18,65,120"),
-    "marginals": _Question(
-        "some", _GROUPS | {"of"}, _marginals, "marginals city sex --keys city=Bonn,Ulm --keys sex=f,m"
-    ),
+    "tables": _Question("some", _GROUPS | {"of"}, _tables, "tables city sex --keys city=Bonn,Ulm --keys sex=f,m"),
     "decision": _Question(
         "any", _GROUPS | {"of", "at_least"}, _decision, "decision --at-least 100, or decision party --keys red,blue"
     ),

@@ -26,14 +26,16 @@ __all__ = [
     "MOST_ROWS_OF_BODIES",
     "MOST_ROWS_PER_UNIT",
     "MOST_STRATEGY_CELLS",
+    "MOST_TABLES",
+    "MOST_TABLE_CELLS",
     "MOST_TURNS",
     "MOST_UNEVEN",
     "require_memory",
 ]
 
 MOST_CELLS = 100_000
-"""Cells of one answer: keys and bins of all axes together, cells of all two-way tables together, answers of a workload,
-counts of a sorted list, keys that are found."""
+"""Cells of one answer: keys and bins of all axes together, answers of a workload, counts of a sorted list, keys that
+are found."""
 
 MOST_NUMBERS = 3 * MOST_CELLS
 """Whole numbers that are drawn for one answer: a variance needs three for each cell."""
@@ -49,6 +51,12 @@ LARGEST_ENTRY = 10**9
 
 MOST_ROWS_OF_BODIES, MOST_CELLS_FOR_BODIES = 8, 16
 """Answers and cells up to which noise is also shaped like the columns of a workload: volumes are slow beyond them."""
+
+MOST_TABLES = 1_000
+"""Marginal tables of one release: each is read by its own question to the engine."""
+
+MOST_TABLE_CELLS = 5 * MOST_CELLS
+"""Cells of all marginal tables of one release together; the table over all columns is never formed."""
 
 MOST_STRATEGY_CELLS = 1024
 """Cells of one factor of a linear workload whose best strategy is searched for: its matrix has as many rows."""

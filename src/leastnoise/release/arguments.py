@@ -13,8 +13,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from itertools import islice, pairwise, product
-from math import floor, log10, prod
+from itertools import combinations, islice, pairwise, product
+from math import comb, floor, log10, prod
 from typing import Any, cast
 
 import numpy as np
@@ -22,11 +22,11 @@ import numpy as np
 from leastnoise.data import Axis, BinAxis, KeyAxis, Kind, Table
 from leastnoise.data.axes import LARGEST_REAL
 from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge
-from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.rank.rank_law import read_level
 from leastnoise.model.labels import unknown_label
-from leastnoise.model.limits import MOST_CELLS, MOST_POINTS, MOST_TURNS
+from leastnoise.model.limits import MOST_CELLS, MOST_POINTS, MOST_TABLES, MOST_TURNS
 from leastnoise.model.show import number
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
     "read_grid",
     "read_key",
     "read_levels",
+    "read_tables",
     "require_cells",
     "require_column",
     "take",
@@ -57,6 +58,7 @@ Keys = Iterable[Hashable] | Mapping[str, Iterable[Hashable]] | None
 Bins = Sequence[NumberLike] | Mapping[str, Sequence[NumberLike]] | None
 Bounds = tuple[NumberLike, NumberLike] | None
 
+_FEWER = "ask for fewer columns, or list the tables"
 _MOST_BITS = 4096  # of a whole number as a key
 _DIGITS = 3  # a grid without a step has a thousand points or a few more
 _MOST_STEPS = 1 << 52
@@ -94,8 +96,17 @@ def require_column(table: Table, name: object) -> str:
     return str(name)
 
 
-def read_axes(table: Table, columns: tuple[str, ...], keys: Keys, bins: Bins) -> tuple[Axis, ...] | None:
+def read_axes(
+    table: Table, columns: tuple[str, ...], keys: Keys, bins: Bins, *, together: bool = True
+) -> tuple[Axis, ...] | None:
     """One axis per column; None where the keys of all of them are unknown.
+
+    Args:
+        table: Has the columns.
+        columns: Their names.
+        keys: Public keys.
+        bins: Public edges.
+        together: Whether the cells of all axes together are an answer.
 
     Raises:
         BadParameter: Some columns have public keys and some have not, or keys repeat, or edges do not increase.
@@ -125,8 +136,34 @@ def read_axes(table: Table, columns: tuple[str, ...], keys: Keys, bins: Bins) ->
                 fix=f'pass for example keys={{"{bare}": […]}}, or bins={{"{bare}": [0, 10, 20]}} for a numeric column',
             )
         return None
-    require_cells(cell_count(axes))
+    if together:
+        require_cells(cell_count(axes))
     return axes
+
+
+def read_tables(ways: NumberLike | Iterable[Iterable[str]], columns: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
+    """The places of the columns of each table: those of all sets of so many columns, or those that are listed.
+
+    Raises:
+        BadParameter: A column is unknown, or a table is there twice.
+        TooLarge: There are too many tables.
+
+    >>> read_tables(2, ("a", "b", "c")), read_tables([["b"], []], ("a", "b"))
+    (((0, 1), (0, 2), (1, 2)), ((1,), ()))
+    """
+    if not isinstance(ways, Iterable) or isinstance(ways, str):
+        many = read_integer(ways, "ways", at_least=1, at_most=len(columns))
+        if comb(len(columns), many) > MOST_TABLES:
+            raise TooLarge(f"a release has at most {MOST_TABLES} tables", given=comb(len(columns), many), fix=_FEWER)
+        return tuple(combinations(range(len(columns)), many))
+    named = [take(one, len(columns), "columns of a table") for one in take(ways, MOST_TABLES, "tables")]
+    unknown = next((name for one in named for name in one if name not in columns), None)
+    if unknown is not None:
+        raise unknown_label(unknown, columns, "column of `by`")
+    found = tuple(tuple(sorted({columns.index(name) for name in one})) for one in named)
+    if not found or len(set(found)) < len(found):
+        raise BadParameter("every table is listed once, and there is at least one", fix="pass ways=2, for example")
+    return found
 
 
 def cell_count(axes: Iterable[Axis]) -> int:
@@ -134,10 +171,10 @@ def cell_count(axes: Iterable[Axis]) -> int:
     return prod(map(len, axes))
 
 
-def require_cells(count: int) -> None:
+def require_cells(count: int, most: int = MOST_CELLS) -> None:
     """Refuse an answer of more cells than the limit."""
-    if count > MOST_CELLS:
-        raise TooLarge(f"an answer holds at most {MOST_CELLS} cells", given=count, fix="ask for fewer keys or bins")
+    if count > most:
+        raise TooLarge(f"an answer holds at most {most} cells", given=count, fix="ask for fewer keys or bins")
 
 
 def take(given: Iterable[Any], most: int, what: str) -> list[Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import combinations
 from typing import Any, TypedDict
 
 from numpy.typing import NDArray
@@ -17,8 +16,9 @@ from leastnoise.errors import BadParameter, Closed, TooLarge, UncoveredDebit
 from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.ledger import Ledger, Opening
 from leastnoise.ledger.record import read_name
-from leastnoise.model.limits import MOST_CELLS, MOST_OPTIONS, MOST_TURNS
+from leastnoise.model.limits import MOST_CELLS, MOST_OPTIONS, MOST_TABLE_CELLS, MOST_TURNS
 from leastnoise.model.privacy import Privacy
+from leastnoise.model.strategies import GOALS
 from leastnoise.release.arguments import (
     Bins,
     Bounds,
@@ -31,6 +31,7 @@ from leastnoise.release.arguments import (
     read_fixed_point,
     read_grid,
     read_levels,
+    read_tables,
     require_cells,
     take,
 )
@@ -38,7 +39,7 @@ from leastnoise.release.batch import Batch
 from leastnoise.release.queries.choices import BestKeys, BestOption
 from leastnoise.release.queries.counts import Count, Sum
 from leastnoise.release.queries.decisions import IsAtLeast, Plurality
-from leastnoise.release.queries.marginals import Marginals
+from leastnoise.release.queries.marginals import Tables
 from leastnoise.release.queries.moments import Mean, Variance
 from leastnoise.release.queries.quantiles import Quantiles
 from leastnoise.release.queries.query import Query
@@ -193,34 +194,43 @@ class Dataset:
         what = matrix if isinstance(matrix, str) else "linear map"
         return Workload(**asked, matrix=rows, names=called, what=what, of=of)
 
-    def marginals(
+    def tables(
         self,
         by: By = None,
+        ways: NumberLike | Iterable[Iterable[str]] = 2,
         keys: Keys = None,
         bins: Bins = None,
         where: Where = None,
         of: str = "rows",
+        goal: str = "total",
         groups_per_unit: Limit = None,
         rows_per_unit: Limit = None,
     ) -> Query:
-        """The counts by every pair of the columns; `Release.consistent` makes them agree.
+        """The counts by several sets of columns at once, with the least noise; all sums of the tables agree.
 
         Args:
-            by: At least two columns, with public keys or bins for each.
+            by: The columns, with public keys or bins for each.
+            ways: How many columns a table has, for the tables of all sets of so many; or the tables, each a list of
+                columns, [] for the number of all rows.
             keys: A dict from column to public keys.
             bins: A dict from column to public edges.
             where: Which rows count: text such as "age >= 18", or a predicate.
             of: "rows" or "units".
+            goal: "total" for the least squared error of all cells in sum, "largest" for the least error of the worst.
             groups_per_unit: The most cells of each table one unit may count in.
             rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
         """
-        asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
-        axes = asked["axes"]
-        if len(axes) < 2:
-            raise BadParameter("two-way tables need two columns", given=len(axes), fix='pass by=["city", "sex"]')
+        columns = read_by(self.table, by, keys, bins)
+        axes = read_axes(self.table, columns, keys, bins, together=False)
+        if not axes:
+            raise BadParameter("tables need columns with public keys or bins", fix='pass by=["city", "sex"] and keys')
         _require_countable(of)
-        require_cells(sum(cell_count(pair) for pair in combinations(axes, 2)))
-        return Marginals(**asked, of=of)
+        if goal not in GOALS:
+            raise BadParameter("unknown goal", given=goal, fix='pass "total" or "largest"')
+        named = read_tables(ways, columns)
+        require_cells(sum(cell_count(axes[i] for i in table) for table in named), MOST_TABLE_CELLS)
+        asked = self._rows(where, groups_per_unit, rows_per_unit)
+        return Tables(**asked, axes=axes, of=of, tables=named, goal=goal)
 
     def sum(
         self,

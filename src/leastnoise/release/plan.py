@@ -46,7 +46,6 @@ class AnswerPlan:
         options: All candidates that were compared, the best first.
         notes: What else there is to know.
         noise: What was added to each value, in steps, where that is one whole noise: for remapping.
-        adjust: What `Release.consistent` does to a table at some level, for a query that has it.
     """
 
     mechanism: Mechanism
@@ -61,7 +60,6 @@ class AnswerPlan:
     options: tuple[Candidate, ...] = ()
     notes: tuple[str, ...] = ()
     noise: IntegerNoise | None = None
-    adjust: Change | None = None
 
     def __post_init__(self) -> None:
         """No other bound than that of the question is passed on."""

@@ -134,24 +134,6 @@ class Release:
         _require_numbers(self.table, "rounded", self.plan.question)
         return self._after(f"rounded({places})", partial(_with_values, partial(_round, places)))
 
-    def consistent(self) -> Release:
-        """Marginals that agree on every total that they share, with the least change in squares.
-
-        The error bars are those of the new values: each holds its true count with the probability `confidence`.
-
-        Raises:
-            BadParameter: This is no release of marginals, or it was changed before.
-        """
-        if self.how is None or self.how.adjust is None:
-            raise BadParameter(
-                "only marginals can be made consistent", given=self.plan.question, fix="ask for dataset.marginals(…)"
-            )
-        if self.steps:
-            raise BadParameter(
-                "consistent needs counts as they were drawn", given=", ".join(self.steps), fix="call consistent first"
-            )
-        return self._after("consistent", self.how.adjust)
-
     def remapped(self, prior: PriorLike, loss: Loss = absolute) -> Release:
         """Each value becomes the best guess under a prior on the true answers and a loss; the error bars stay.
 

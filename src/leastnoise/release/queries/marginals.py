@@ -1,92 +1,159 @@
-"""All two-way tables of some columns, released together, and made to agree on every total they share.
+"""Marginal tables of some columns, released together with the least noise; all their sums agree.
 
-They agree by least squares, exact in rational numbers.
-
-A table of the pair (A, B) splits into orthogonal parts: its total, what A does alone, what B does alone, and the rest.
-The total is shared by all tables, what A does by all tables with A; the rest by none. In a table with n_A·n_B cells of
-equal variance the total T adds T²/(n_A·n_B) to the squares, and what A does, a vector of row sums that sums to zero,
-adds its squares over n_B. So the least squares estimate of a shared part is its average over the tables that have it,
-weighted by 1/(n_A·n_B) for the total and by 1/n_B for what A does. Proof: docs/theory/releasing.md; the weights are
-those of Barak et al., PODS 2007, and Qardaji, Yang and Li (PriView), SIGMOD 2014.
-
-The parts are orthogonal, so their variances add up: with noise of variance one on every cell, a cell of a table with
-n rows and m columns keeps (n − 1)(m − 1)/(nm) of its own, (1 − 1/n)/(m²·Σ 1/m') of its row, summed over all tables
-with this axis, the same for its column, and 1/((nm)²·Σ 1/(n'm')) of the total.
+Gaussian noise where the price pays for some (`MarginalsMechanism`), else Laplace noise on all tables and exact least
+squares (`PureMarginalsMechanism`); docs/theory/marginals.md. The big table over all columns is never formed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial, reduce
-from itertools import combinations, product
+from itertools import product
+from math import prod
 from operator import and_
 from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from leastnoise.composition.price import gaussian_within, pure_within
 from leastnoise.data import Axis, BinAxis, Predicate, col, typed
+from leastnoise.errors import NumberTooLarge
+from leastnoise.exact.enclosures import Enclosure, sqrt_enclosure
 from leastnoise.ledger.record import Json
-from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem
-from leastnoise.mechanisms.histogram.mapped_noise import reach_of
-from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
-from leastnoise.model.mechanism import LEVEL
+from leastnoise.mechanisms.candidates import plan_for
+from leastnoise.mechanisms.histogram.independent_noise import is_drawable, too_wide
+from leastnoise.mechanisms.strategy import MarginalsMechanism, PureMarginalsMechanism, plan_marginals
+from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism
 from leastnoise.model.privacy import Privacy
+from leastnoise.model.sensitivity import Sensitivity
+from leastnoise.model.show import number
 from leastnoise.release.arguments import axis_labels, cell_count
 from leastnoise.release.plan import AnswerPlan
-from leastnoise.release.queries.counts import bars_around, noise_plan, shown_number
+from leastnoise.release.queries.counts import shown_number, whole_numbers
 from leastnoise.release.queries.query import CountQuery
 from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tables import TidyTable, measure_names
 
-__all__ = ["Marginals", "Pair", "PairTable", "Shape", "agree", "shares_left"]
+__all__ = ["MarginalsProblem", "Tables"]
 
-Pair = tuple[str, str]
-Shape = tuple[int, int]
-PairTable = list[list[Fraction]]
+Places = tuple[int, ...]
+TablesMechanism = MarginalsMechanism | PureMarginalsMechanism
 _ALL = "*"  # stands in the columns that a table does not have
 
 
-class Marginals(CountQuery):
-    """The counts by each pair of columns; a unit may add so much to each of the tables."""
+@dataclass(frozen=True)
+class MarginalsProblem:
+    """Marginal tables are asked for; what they cost is the expected absolute error of a cell, on average.
 
-    recorded_as: ClassVar[str] = "Marginals"
+    Args:
+        sizes: How many keys or bins each column has.
+        tables: Which columns each table has.
+        goal: "total" for the least squared error of all cells, "largest" for the least largest one.
+        price: The privacy of the whole release, in any currency.
+        sensitivity: Of one table: how many of its cells one unit changes, and by how much.
+    """
 
-    @property
-    def pairs(self) -> list[tuple[Axis, Axis]]:
-        """The tables."""
-        return list(combinations(self.axes, 2))
+    sizes: tuple[int, ...]
+    tables: tuple[Places, ...]
+    goal: str
+    price: Privacy
+    sensitivity: Sensitivity
+
+    def candidates(self) -> list[TablesMechanism]:
+        """Gaussian noise on interactions, and Laplace noise on all tables.
+
+        Raises:
+            NumberTooLarge: All noise would be too wide to be drawn.
+        """
+        found = [one for one in (self._gaussian(), self._laplace()) if one is not None]
+        if not found:
+            raise too_wide(self.sensitivity.l1 * len(self.tables))
+        return found
+
+    def _gaussian(self) -> MarginalsMechanism | None:
+        mu_squared = gaussian_within(self.price)
+        if not mu_squared:
+            return None
+        plan = plan_marginals(self.sizes, self.tables, goal=self.goal)
+        try:
+            return MarginalsMechanism(plan, mu_squared, self.sensitivity.cells, self.sensitivity.each)
+        except NumberTooLarge:
+            return None
+
+    def _laplace(self) -> PureMarginalsMechanism | None:
+        epsilon = pure_within(self.price)
+        if not is_drawable(self.sensitivity.l1 * len(self.tables), epsilon):
+            return None
+        return PureMarginalsMechanism(self.sizes, self.tables, epsilon, self.sensitivity.cells, self.sensitivity.each)
+
+    def expected_loss(self, mechanism: Mechanism) -> Enclosure:
+        """The mean of the bounds on the expected absolute errors of all cells; for "largest" their maximum."""
+        errors = cast(TablesMechanism, mechanism).mean_errors()
+        if self.goal == "largest":
+            return Enclosure(max(errors), max(errors))
+        cells = [prod(self.sizes[i] for i in table) for table in self.tables]
+        mean = sum((n * e for n, e in zip(cells, errors, strict=True)), Fraction(0)) / sum(cells)
+        return Enclosure(mean, mean)
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Tables(CountQuery):
+    """The counts by some sets of columns; a unit may add so much to each of the tables.
+
+    Attributes:
+        tables: The places of the columns of each table.
+        goal: "total" or "largest".
+    """
+
+    recorded_as: ClassVar[str] = "Tables"
+    tables: tuple[Places, ...]
+    goal: str
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """How many cells each table has."""
-        return tuple(cell_count(pair) for pair in self.pairs)
+        return tuple(cell_count(self.axes[i] for i in table) for table in self.tables)
 
     @property
     def question(self) -> str:
-        return self.described(f"two-way tables of the count of {self.of}")
+        many = "one table" if len(self.tables) == 1 else f"{len(self.tables)} tables"
+        return self.described(f"{many} of the count of {self.of}")
 
     def parameters(self) -> dict[str, Json]:
-        return {**super().parameters(), "ways": 2}
+        return {**super().parameters(), "tables": [list(table) for table in self.tables], "goal": self.goal}
 
     def answer_plan(self, price: Privacy) -> AnswerPlan:
-        """Noise on each cell of each table."""
-        sensitivity = sensitivity_of(self.contribution, self.counted, self.sizes)
-        note = "only rows on all axes count; consistent() makes the tables agree at no cost and lowers the error"
-        problem = HistogramProblem(price, sum(self.sizes), sensitivity, self.reachable)
-        how = noise_plan(problem, self.to_table, note)
-        sizes = {(first.column, second.column): (len(first), len(second)) for first, second in self.pairs}
-        noise = cast(IntegerNoise, how.noise)
-        return replace(how, adjust=partial(make_consistent, sizes, noise))
+        """The candidate with the least expected error of a cell."""
+        sensitivity = sensitivity_of(self.contribution, self.counted, (max(self.sizes),))
+        lengths = tuple(len(axis) for axis in self.axes)
+        ranking = plan_for(MarginalsProblem(lengths, self.tables, self.goal, price, sensitivity))
+        best, expected = cast(TablesMechanism, ranking.best), ranking.options[0].expected
+        return AnswerPlan(
+            mechanism=best,
+            event=best.event,
+            error=ErrorEstimate("absolute", expected, {LEVEL: max(best.half_widths())}, attained=False),
+            within=partial(_widest, best),
+            sensitivity=sensitivity_of(self.contribution, self.counted, self.sizes),
+            encode=whole_numbers,
+            to_table=partial(self.to_table, best),
+            reason=best.reason(),
+            options=ranking.options,
+            notes=("only rows on all axes count; all sums of the tables agree", *_proven(best, self.sizes)),
+        )
 
-    def read(self) -> NDArray[Any]:
-        """The counts of all tables, one after the other, each of the rows that lie on all axes."""
+    def read(self) -> list[NDArray[Any]]:
+        """The counts of all tables, each of the rows that lie on all axes."""
         table, where = self.dataset.table, self._on_all_axes()
-        tables = [table.aggregate(self.contribution, pair, (self.counted,), where)[0] for pair in self.pairs]
-        return np.concatenate([np.ravel(table) for table in tables])
+        found = []
+        for places in self.tables:
+            axes = tuple(self.axes[i] for i in places)
+            (counts,) = table.aggregate(self.contribution, axes, (self.counted,), where)
+            whole = [int(count) for count in np.ravel(counts)]
+            found.append(np.array(whole, dtype=object).reshape([len(axis) for axis in axes]))
+        return found
 
     def _on_all_axes(self) -> Predicate:
         """The filter that makes all tables count the same rows, so that their totals can agree."""
@@ -94,37 +161,45 @@ class Marginals(CountQuery):
         inside = typed(reduce(and_, parts), self.dataset.table.columns)
         return inside if self.where is None else self.where & inside
 
-    def to_table(self, noise: IntegerNoise, drawn: list[int], level: Fraction) -> TidyTable:
-        """One row per cell; `table` says of which pair."""
+    def to_table(self, mechanism: TablesMechanism, drawn: list[int], level: Fraction) -> TidyTable:
+        """One row per cell; `table` says of which table."""
         names = tuple(axis.column for axis in self.axes)
         keys = (_free("table", names), *names)
-        rows = []
-        for first, second in self.pairs:
-            for one, other in product(axis_labels(first), axis_labels(second)):
-                labels = {first.column: one, second.column: other}
-                rows.append((f"{first.column} × {second.column}", *(labels.get(name, _ALL) for name in names)))
+        rows: list[tuple[Any, ...]] = []
+        values: list[tuple[Fraction, Fraction]] = []
+        halves = mechanism.half_widths(level)
+        for places, counts, half in zip(self.tables, mechanism.tables(drawn), halves, strict=True):
+            title = " × ".join(names[i] for i in places) or "all"
+            for chosen in product(*(axis_labels(self.axes[i]) for i in places)):
+                labels = dict(zip(places, chosen, strict=True))
+                rows.append((title, *(labels.get(i, _ALL) for i in range(len(names)))))
+            values += [(count, half) for count in counts.ravel()]
         columns: dict[str, tuple[Any, ...]] = {key: tuple(row[i] for row in rows) for i, key in enumerate(keys)}
-        return TidyTable({**columns, **bars_around(noise, drawn, level, keys)}, keys)
-
-
-def make_consistent(
-    sizes: dict[Pair, Shape], noise: IntegerNoise, table: TidyTable, level: Fraction = LEVEL
-) -> TidyTable:
-    """The values by exact least squares, with intervals for the noise that is left in them."""
-    value, low, high = measure_names(table.keys)
-    numbers, tables = [Fraction(x) for x in table[value]], dict[Pair, PairTable]()
-    for pair, (rows, columns) in sizes.items():
-        part, numbers = numbers[: rows * columns], numbers[rows * columns :]
-        tables[pair] = [part[i * columns : (i + 1) * columns] for i in range(rows)]
-    shares = shares_left(sizes)
-    reaches = {pair: reach_of(noise, shares[pair], Fraction(1), level) for pair in sizes}
-    found = [(x, reaches[pair]) for pair, rows_of in agree(tables).items() for row in rows_of for x in row]
-    return table.with_columns(
-        **{
-            value: tuple(shown_number(x) for x, _ in found),
-            low: tuple(shown_number(x - far) for x, far in found),
-            high: tuple(shown_number(x + far) for x, far in found),
+        value, low, high = measure_names(keys)
+        bars = {
+            value: tuple(shown_number(count) for count, _ in values),
+            low: tuple(shown_number(count - half) for count, half in values),
+            high: tuple(shown_number(count + half) for count, half in values),
         }
+        return TidyTable({**columns, **bars}, keys)
+
+
+def _widest(mechanism: TablesMechanism, level: Fraction) -> Fraction:
+    """The error of the worst cell that is not exceeded with this probability."""
+    return max(mechanism.half_widths(level))
+
+
+def _proven(mechanism: TablesMechanism, sizes: tuple[int, ...]) -> tuple[str, ...]:
+    """What is proven about the mean squared error of a cell, in words."""
+    bound = mechanism.reason().lower_bound
+    if bound is None:
+        return ()
+    cells, expected = sum(sizes), mechanism.error().expected
+    here, least = (sqrt_enclosure(total / cells).upper for total in (expected.upper, bound.lower))
+    noise = "Gaussian" if isinstance(mechanism, MarginalsMechanism) else "such Laplace"
+    return (
+        f"the root mean squared error of a cell is {number(here)}; no {noise} noise with unbiased answers has less "
+        f"than {number(least)}",
     )
 
 
@@ -150,86 +225,3 @@ def _free(name: str, taken: tuple[str, ...]) -> str:
     while name in taken:
         name += "_"
     return name
-
-
-def agree(tables: Mapping[Pair, PairTable]) -> dict[Pair, PairTable]:
-    """The nearest tables, in squares, with equal totals and equal row and column sums wherever they share them.
-
-    >>> one, other = [[Fraction(1), Fraction(3)]], [[Fraction(6)]]
-    >>> both = agree({("A", "B"): one, ("A", "C"): other})
-    >>> sum(both["A", "B"][0]) == both["A", "C"][0][0]
-    True
-    """
-    total = _average([(_sum(table), Fraction(1, _cells(table))) for table in tables.values()])
-    columns = sorted({column for pair in tables for column in pair})
-    effects = {column: _effect(column, tables) for column in columns}
-    return {pair: _with(table, total, effects[pair[0]], effects[pair[1]]) for pair, table in tables.items()}
-
-
-def shares_left(sizes: Mapping[Pair, Shape]) -> dict[Pair, Fraction]:
-    """How much of the variance of one cell's noise is left in the cells of each table after `agree`.
-
-    It is the sum of the squared weights with which all noises enter, and each weight is at most one.
-
-    >>> shares_left({("A", "B"): (2, 2), ("A", "C"): (2, 2)})
-    {('A', 'B'): Fraction(3, 4), ('A', 'C'): Fraction(3, 4)}
-    """
-
-    def along(column: str) -> Fraction:
-        """Σ 1/m over the tables with this column, m the number of cells beside it."""
-        beside = [shape[1 - pair.index(column)] for pair, shape in sizes.items() if column in pair]
-        return sum((Fraction(1, m) for m in beside), Fraction(0))
-
-    total = sum((Fraction(1, n * m) for n, m in sizes.values()), Fraction(0))
-    return {
-        (rows, columns): Fraction((n - 1) * (m - 1), n * m)
-        + Fraction(n - 1, n) / (m**2 * along(rows))
-        + Fraction(m - 1, m) / (n**2 * along(columns))
-        + 1 / ((n * m) ** 2 * total)
-        for (rows, columns), (n, m) in sizes.items()
-    }
-
-
-def _with(table: PairTable, total: Fraction, rows: list[Fraction], columns: list[Fraction]) -> PairTable:
-    """The same table with its three shared parts replaced."""
-    n, m = len(table), len(table[0])
-    shift = (total - _sum(table)) / (n * m)
-    down = [(new - old) / m for new, old in zip(rows, _centred(_row_sums(table)), strict=True)]
-    across = [(new - old) / n for new, old in zip(columns, _centred(_column_sums(table)), strict=True)]
-    return [[table[i][j] + shift + down[i] + across[j] for j in range(m)] for i in range(n)]
-
-
-def _effect(column: str, tables: Mapping[Pair, PairTable]) -> list[Fraction]:
-    """What a column does alone, averaged over the tables that have it."""
-    found = []
-    for (first, second), table in tables.items():
-        if column == first:
-            found.append((_centred(_row_sums(table)), Fraction(1, len(table[0]))))
-        if column == second:
-            found.append((_centred(_column_sums(table)), Fraction(1, len(table))))
-    return [_average([(effect[i], weight) for effect, weight in found]) for i in range(len(found[0][0]))]
-
-
-def _average(weighted: list[tuple[Fraction, Fraction]]) -> Fraction:
-    return sum((value * weight for value, weight in weighted), Fraction(0)) / sum(weight for _, weight in weighted)
-
-
-def _centred(numbers: list[Fraction]) -> list[Fraction]:
-    mean = sum(numbers, Fraction(0)) / len(numbers)
-    return [entry - mean for entry in numbers]
-
-
-def _row_sums(table: PairTable) -> list[Fraction]:
-    return [sum(row, Fraction(0)) for row in table]
-
-
-def _column_sums(table: PairTable) -> list[Fraction]:
-    return [sum(column, Fraction(0)) for column in zip(*table, strict=True)]
-
-
-def _sum(table: PairTable) -> Fraction:
-    return sum(_row_sums(table), Fraction(0))
-
-
-def _cells(table: PairTable) -> int:
-    return len(table) * len(table[0])
