@@ -106,7 +106,7 @@ def test_a_request_id_gives_the_same_answer_for_nothing(run):
         (("choose", "--option", "young: age < 10", "--option", "others: age >= 10"), "others"),
         (("ranges", "age", "--bins", "0,30,60,90"), "ranges"),
         (("prefix-sums", "age", "--bins", "0,30,60,90"), "prefix sums"),
-        (("marginals", "city", "member", "--keys", "city=Bonn,Ulm"), "two-way"),
+        (("tables", "city", "member", "--keys", "city=Bonn,Ulm"), "one table"),
         (("decision", "--at-least", "5"), "at least 5"),
         (("decision", "city", "--keys", "Bonn,Ulm"), "which has most units"),
         (("sorted-counts", "city", "--total", "1000", "--top", "4"), "rank"),

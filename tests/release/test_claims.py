@@ -67,7 +67,7 @@ def test_gaussian_noise_on_cells_hides_whoever_is_in_two_of_them_three_times(peo
 def test_two_way_tables_hide_whoever_is_in_all_of_them(people_of_three_rows):
     """Three tables of 3 × 2, 3 × 2 and 2 × 2 cells, two cells of each, three rows in each."""
     keys = {"city": CITIES, "sex": SEXES, "member": [True, False]}
-    plan = people_of_three_rows.marginals(keys=keys).plan(EPSILON)
+    plan = people_of_three_rows.tables(keys=keys).plan(EPSILON)
     truth = (0,) * 16
     neighbour = (3, 3, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 3, 3, 0, 0)
     for mechanism in pure_options(plan):

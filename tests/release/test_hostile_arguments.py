@@ -139,8 +139,10 @@ REST = {"where": "age > 3", "groups_per_unit": 1, "rows_per_unit": 1}
 QUESTIONS = {
     "count": {**CITY, "bins": None, **REST, "of": "rows"},
     "workload": {"matrix": [[1, 0], [1, 1]], **CITY, "bins": None, **REST, "of": "rows", "names": ["a", "b"]},
-    "marginals": {
+    "tables": {
         "by": ["city", "sex"],
+        "ways": [["city"], ["city", "sex"]],
+        "goal": "total",
         "keys": {"city": ["Lyon", "Metz"], "sex": ["f", "m"]},
         "bins": None,
         **REST,

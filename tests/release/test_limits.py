@@ -68,8 +68,8 @@ TOO_LARGE = {
     "keys": lambda d: d.count(by="n", keys=range(CELLS + 1)),
     "bins": lambda d: d.count(by="x", bins=range(CELLS + 2)),
     "cells": lambda d: d.count(keys={"n": range(400), "x": range(400)}),
-    "cells of tables": lambda d: d.marginals(
-        keys={"n": range(19_000), "k": ["a", "b", "c"], "x": [0], "u": ["a"], "f": [True]}
+    "cells of tables": lambda d: d.tables(
+        keys={"n": range(95_000), "k": ["a", "b", "c"], "x": [0], "u": ["a"], "f": [True]}
     ),
     "answers": lambda d: d.workload([[1]] * (CELLS + 1), by="n", keys=[1]),
     "entries": lambda d: d.workload([[1] * 101] * (ENTRIES // 100), by="n", keys=range(101)),
@@ -102,7 +102,7 @@ LARGEST = {
     "variances": lambda d: d.variance("n", bounds=(-9, 9), **WIDE),
     "unknown keys": lambda d: d.count(by="k", of="units", groups_per_unit=limits.MOST_GROUPS),
     "some groups": lambda d: d.count(by="k", of="units", groups_per_unit=10**5),
-    "two-way tables": lambda d: d.marginals(keys={"n": range(300), "x": range(300), "k": ["a"]}),
+    "two-way tables": lambda d: d.tables(keys={"n": range(300), "x": range(300), "k": ["a"]}),
     "six prefix sums": lambda d: d.workload("prefix sums", by="n", keys=range(6)),
     "thousand prefix sums": lambda d: d.workload("prefix sums", by="n", keys=range(1000)),
     "ranges": lambda d: d.workload("ranges", by="n", keys=range(125)),
@@ -161,7 +161,7 @@ def test_extreme_prices_are_planned_or_refused_in_seconds(dataset, price):
         lambda d: d.quantile("x", levels(5), bounds=(0, 100), step=1),
         lambda d: d.most_common(2, by="n", keys=range(9)),
         lambda d: d.workload("prefix sums", by="n", keys=range(6)),
-        lambda d: d.marginals(keys={"n": [1, 2], "k": ["a"]}),
+        lambda d: d.tables(keys={"n": [1, 2], "k": ["a"]}),
         lambda d: d.decision(at_least=10),
         lambda d: d.decision(by="n", keys=range(4)),
     ]

@@ -84,7 +84,7 @@ BOUNDED = {
     "bins that meet the filter": lambda d: d.count(by="n", bins=[0, 5, 9], where="n >= 0"),
     "sum": lambda d: d.sum("n", bounds=(0, 9)),
     "sum of doubles": lambda d: d.sum("x", bounds=(-1, 9), by="k", keys=KEYS),
-    "two-way tables": lambda d: d.marginals(keys={"k": KEYS, "n": [1, 2]}),
+    "two-way tables": lambda d: d.tables(keys={"k": KEYS, "n": [1, 2]}),
     "workload": lambda d: d.workload("prefix sums", by="n", bins=[0, 5, 9]),
     "most common": lambda d: d.most_common(by="k", keys=KEYS),
     "best sum": lambda d: d.choose(by="k", keys=KEYS, sum_of="n", bounds=(-2, 9)),

@@ -66,7 +66,11 @@ QUESTIONS = {
     "totals": (lambda d: d.workload([[1, 1, 1], [1, 2, 1]], **BY_KEY), 0),
     "one large weight": (lambda d: d.workload([[3, 1, 0]], **BY_KEY), 0),
     "differences, Gaussian": (lambda d: d.workload(DIFFERENCES, **BY_KEY), SMALL),
-    "two-way tables": (lambda d: d.marginals(keys={"k": KEYS, "s": SIDES, "f": [True, False]}), 0),
+    "two-way tables": (lambda d: d.tables(keys={"k": KEYS, "s": SIDES, "f": [True, False]}), 0),
+    "tables, Gaussian": (
+        lambda d: d.tables(["k", "s", "f"], [["k", "s"], ["f"], []], keys={"k": KEYS, "s": SIDES}),
+        SMALL,
+    ),
     "is at least": (lambda d: d.decision(at_least=4, of="rows"), 0),
     "vote": (lambda d: d.decision(**BY_KEY, of="rows"), 0),
     "sorted counts": (lambda d: d.sorted_counts("k", total=20, top=4), 0),

@@ -50,7 +50,7 @@ MISTAKES = {
     "a bad id": lambda dataset: dataset.count().release(1, request_id=" "),
     "no such column": lambda dataset: dataset.count(by="town", keys=["Lyon"]).release(1),
     "keys of another kind": lambda dataset: dataset.count(by="age", keys=["Lyon"]).release(1),
-    "a later key of another kind": lambda dataset: dataset.marginals(
+    "a later key of another kind": lambda dataset: dataset.tables(
         by=["city", "sex", "age"], keys={"city": ["Lyon"], "sex": ["m"], "age": ["Metz"]}
     ).release(1),
     "unknown keys without δ": lambda dataset: dataset.count(by="city").release(1),

@@ -54,7 +54,7 @@ QUESTIONS = {
     "sum of decimals": lambda d: d.sum("fee", bounds=(0, 10), step="1/4", by="city", keys=KEYS).release("1/2"),
     "mean": lambda d: d.mean("pay", bounds=(0, 10), step=1).release("1/2"),
     "variance": lambda d: d.variance("age", bounds=(0, 100)).release("1/2"),
-    "marginals": lambda d: d.marginals(by=["city", "member"], keys={"city": KEYS, "member": [True, False]}).release(1),
+    "tables": lambda d: d.tables(by=["city", "member"], keys={"city": KEYS, "member": [True, False]}).release(1),
     "workload": lambda d: d.workload("prefix sums", by="age", bins=[0, 20, 40, 60]).release("1/2"),
     "median": lambda d: d.median("age", bounds=(0, 100), step=10).release("1/2"),
     "choice": lambda d: d.choose(["age > 5", "pay > 1"]).release("1/2"),

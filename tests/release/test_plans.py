@@ -73,7 +73,7 @@ QUERIES = {
     "choose": lambda d: d.choose(["age < 30", "age >= 30"]),
     "best sum": lambda d: d.choose(by="city", keys=CITIES, sum_of="income", bounds=(0, 1000)),
     "prefix sums": lambda d: d.workload("prefix sums", bins=BINS),
-    "marginals": lambda d: d.marginals(keys={**KEYS, "sex": ["m", "f"]}),
+    "tables": lambda d: d.tables(keys={**KEYS, "sex": ["m", "f"]}),
 }
 
 

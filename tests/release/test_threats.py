@@ -257,7 +257,7 @@ class TestBudget:
             queries: list[Query] = [
                 dataset.count(by="city", keys=CITIES),
                 dataset.variance("age", bounds=(0, 100)),
-                dataset.marginals(keys={"city": CITIES, "sex": ["m", "f"]}),
+                dataset.tables(keys={"city": CITIES, "sex": ["m", "f"]}),
                 dataset.quantile("age", [0.2, 0.4], bounds=(0, 100)),
             ]
             for number, query in enumerate(queries, start=1):

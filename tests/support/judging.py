@@ -12,7 +12,16 @@ from leastnoise.composition import cost_of
 from leastnoise.composition.gaussian import delta_of
 from leastnoise.composition.normal_form import parts_of
 from leastnoise.exact.enclosures import exp_above
-from leastnoise.mechanisms import Gaussian, Geometric, KNorm, VectorLaplace
+from leastnoise.mechanisms import (
+    Gaussian,
+    Geometric,
+    KNorm,
+    MarginalsMechanism,
+    PureMarginalsMechanism,
+    PureStrategyMechanism,
+    StrategyMechanism,
+    VectorLaplace,
+)
 from leastnoise.mechanisms.choice.top_k import TopK
 from leastnoise.mechanisms.histogram import IndependentNoise, MappedNoise, NoisyThreshold
 from leastnoise.model.channel import Channel
@@ -39,6 +48,19 @@ def is_private(mechanism, event, before, after, cells=None):
     if isinstance(mechanism, VectorLaplace):
         noise = Geometric(mechanism.epsilon, mechanism.sensitivity)
         return _sums_within([(noise, d) for d in _difference(before, after)], event)
+    if isinstance(mechanism, PureMarginalsMechanism):
+        return _sums_within([(mechanism.noise, d) for d in _difference(before, after)], event)
+    if isinstance(mechanism, PureStrategyMechanism):
+        moved = _difference(mechanism.measure(before), mechanism.measure(after))
+        return _sums_within([(mechanism.geometric, d) for d in moved], event)
+    if isinstance(mechanism, StrategyMechanism):
+        moved = _difference(mechanism.measure(before), mechanism.measure(after))
+        return _mu_within(sum(Fraction(d * d) / mechanism.variance for d in moved), event)
+    if isinstance(mechanism, MarginalsMechanism):
+        sides = [[int(y) for part in mechanism.measure(side) for y in part.ravel()] for side in (before, after)]
+        variances = [variance for block in mechanism.blocks for variance in block.variances()]
+        moved = zip(_difference(*sides), variances, strict=True)
+        return _mu_within(sum(Fraction(d * d) / variance for d, variance in moved), event)
     if isinstance(mechanism, KNorm):  # a norm: no output tells more than the true answer itself
         answers = [tuple(int(v) for v in side) for side in (before, after)]
         here, there = (mechanism.pmf(answers[0], side) for side in answers)
@@ -57,11 +79,14 @@ def _sums_within(changed, event):
     """Independent noises: their privacy losses add up, for pure privacy exactly, for Gaussian noise by their μ²."""
     changed = [(noise, abs(d)) for noise, d in changed if d]
     if any(isinstance(noise, Gaussian) for noise, _ in changed):
-        mu_squared = sum(Fraction(d * d) / noise.variance for noise, d in changed)
-        if isinstance(event, Approximate):
-            return delta_of(mu_squared, event.epsilon).upper <= event.delta
-        return mu_squared <= parts_of(event).mu_squared
+        return _mu_within(sum(Fraction(d * d) / noise.variance for noise, d in changed), event)
     return sum((_tight(noise, d) for noise, d in changed), start=Fraction(0)) <= cost_of(event).epsilon
+
+
+def _mu_within(mu_squared, event):
+    if isinstance(event, Approximate):
+        return not mu_squared or delta_of(mu_squared, event.epsilon).upper <= event.delta
+    return mu_squared <= parts_of(event).mu_squared
 
 
 @lru_cache(maxsize=4096)

@@ -39,7 +39,7 @@ def ask(
     question: Annotated[
         str,
         typer.Argument(
-            help="count, sum, mean, variance, median, quantile, most-common, choose, ranges, prefix-sums, marginals, "
+            help="count, sum, mean, variance, median, quantile, most-common, choose, ranges, prefix-sums, tables, "
             "decision or sorted-counts.",
             show_default=False,
         ),

@@ -157,9 +157,9 @@ def read_tables(ways: NumberLike | Iterable[Iterable[str]], columns: tuple[str, 
             raise TooLarge(f"a release has at most {MOST_TABLES} tables", given=comb(len(columns), many), fix=_FEWER)
         return tuple(combinations(range(len(columns)), many))
     named = [take(one, len(columns), "columns of a table") for one in take(ways, MOST_TABLES, "tables")]
-    unknown = next((name for one in named for name in one if name not in columns), None)
-    if unknown is not None:
-        raise unknown_label(unknown, columns, "column of `by`")
+    for name in (name for one in named for name in one):
+        if not isinstance(name, str) or name not in columns:
+            raise unknown_label(name, columns, "column")
     found = tuple(tuple(sorted({columns.index(name) for name in one})) for one in named)
     if not found or len(set(found)) < len(found):
         raise BadParameter("every table is listed once, and there is at least one", fix="pass ways=2, for example")
@@ -274,7 +274,7 @@ def _per_column(given: Any, columns: tuple[str, ...], what: str) -> dict[str, An
     if isinstance(given, Mapping):
         for name in given:
             if not isinstance(name, str) or name not in columns:
-                raise unknown_label(name, columns, "column of `by`")
+                raise unknown_label(name, columns, "column")
         return dict(given)
     if not columns:
         raise BadParameter(f"{what} need a column", fix='say which one: by="city"')

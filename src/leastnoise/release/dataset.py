@@ -225,7 +225,7 @@ class Dataset:
         if not axes:
             raise BadParameter("tables need columns with public keys or bins", fix='pass by=["city", "sex"] and keys')
         _require_countable(of)
-        if goal not in GOALS:
+        if not isinstance(goal, str) or goal not in GOALS:
             raise BadParameter("unknown goal", given=goal, fix='pass "total" or "largest"')
         named = read_tables(ways, columns)
         require_cells(sum(cell_count(axes[i] for i in table) for table in named), MOST_TABLE_CELLS)

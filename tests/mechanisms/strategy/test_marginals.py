@@ -52,7 +52,7 @@ def measured(mechanism):
     for place in range(prod(sizes)):
         big = np.zeros(prod(sizes), dtype=object)
         big[place] = 1
-        columns.append(np.concatenate([part.ravel() for part in mechanism.measure(tables_of(big, mechanism))]))
+        columns.append(np.concatenate([part.ravel() for part in mechanism.measure(flat(tables_of(big, mechanism)))]))
     return np.array(columns).T
 
 
@@ -63,6 +63,10 @@ def tables_of(big, mechanism):
         np.asarray(shaped.sum(axis=tuple(i for i in range(len(sizes)) if i not in table)))
         for table in mechanism.strategy.tables
     ]
+
+
+def flat(tables):
+    return np.concatenate([table.ravel() for table in tables])
 
 
 @pytest.mark.parametrize(("sizes", "tables"), CASES)
@@ -83,7 +87,7 @@ def test_privacy_and_error_are_those_of_what_is_measured(sizes, tables, goal):
     """Exact least squares with the matrix and the variances of the mechanism itself."""
     mechanism = MarginalsMechanism(plan_marginals(sizes, tables, goal=goal), "1/3", groups=2, rows=3)
     matrix = RationalMatrix([[Fraction(int(e)) for e in row] for row in measured(mechanism)])
-    variances = [v for block in mechanism._blocks for v in block.variances()]
+    variances = [v for block in mechanism.blocks for v in block.variances()]
     information = matrix.transposed() @ matrix.scaled_rows([1 / v for v in variances])
     diagonal = {information.rows[i][i] for i in range(prod(sizes))}
     assert diagonal == {mechanism.mu_squared / 36}  # two cells with three rows each change six times as much at most
@@ -104,7 +108,7 @@ def test_privacy_and_error_are_those_of_what_is_measured(sizes, tables, goal):
 def test_without_noise_the_tables_are_the_truth(sizes, tables):
     mechanism = MarginalsMechanism(plan_marginals(sizes, tables), 1)
     truth = tables_of(RNG.integers(0, 10**6, prod(sizes)), mechanism)
-    exact = np.concatenate([part.ravel() for part in mechanism.measure(truth)])
+    exact = np.concatenate([part.ravel() for part in mechanism.measure(flat(truth))])
     grid = Fraction(prod(sizes) << 4, 1 << 64)
     for found, true in zip(mechanism.tables(exact), truth, strict=True):
         assert all(abs(a - int(b)) <= grid for a, b in zip(found.ravel(), true.ravel(), strict=True))
@@ -114,7 +118,7 @@ def test_all_sums_agree_exactly_and_errors_are_the_stated_ones():
     sizes, tables = (4, 3, 2), [(0, 1), (1, 2), (0,), ()]
     mechanism = MarginalsMechanism(plan_marginals(sizes, tables), "1/9", groups=2)
     truth = tables_of(RNG.integers(0, 50, 24), mechanism)
-    drawn = mechanism.draw(truth, size=800, source=SeededSource(3))
+    drawn = mechanism.draw(flat(truth), size=800, source=SeededSource(3))
     squares, within = [[] for _ in tables], [[] for _ in tables]
     reach = [float(half) for half in mechanism.half_widths()]
     for row in drawn:

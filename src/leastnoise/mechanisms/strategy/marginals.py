@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge
-from leastnoise.exact.arrays import Size, shape_of, whole_array
+from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure, sqrt_above
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
 from leastnoise.exact.samplers.rounded_gaussian import read_variance, rounded_gaussian_pmf
@@ -134,7 +134,7 @@ def _largest(
 
 @dataclass(frozen=True, init=False)
 class MarginalsMechanism(Mechanism):
-    """Every interaction with rounded Gaussian noise; the truth are the true tables.
+    """Every interaction with rounded Gaussian noise; the truth are the counts of all true tables.
 
     Args:
         strategy: The tables and the noise of each interaction, up to a common factor.
@@ -145,7 +145,7 @@ class MarginalsMechanism(Mechanism):
 
     >>> plan = plan_marginals((2, 3), [(0,), (1,)])
     >>> both = MarginalsMechanism(plan, mu_squared=1)
-    >>> first, second = both.tables(both.release([[4, 5], [2, 3, 4]]))
+    >>> first, second = both.tables(both.release([4, 5, 2, 3, 4]))
     >>> sum(first) == sum(second)
     True
     """
@@ -175,7 +175,7 @@ class MarginalsMechanism(Mechanism):
         object.__setattr__(self, "grid", fine)
         if self._least_variance < _COARSEST:
             raise BadParameter("grid is coarser than the noise", given=grid, fix="pass a larger grid, or leave it out")
-        read_variance(max(block.base * int(block.multiples.max(initial=1)) for block in self._blocks))
+        read_variance(max(block.base * int(block.multiples.max(initial=1)) for block in self.blocks))
 
     @property
     def event(self) -> GaussianPrivacy:
@@ -188,13 +188,13 @@ class MarginalsMechanism(Mechanism):
         return (self.groups * self.rows) ** 2 * self.strategy.privacy / self.mu_squared
 
     @cached_property
-    def _blocks(self) -> tuple[_Block, ...]:
+    def blocks(self) -> tuple[InteractionBlock, ...]:
         """The measurements of each interaction, in the order of a release."""
         sizes, strategy = self.strategy.sizes, self.strategy
         smallest = sorted(range(len(strategy.tables)), key=lambda k: prod(sizes[i] for i in strategy.tables[k]))
         pairs = zip(strategy.interactions, strategy.variances, strict=True)
         return tuple(
-            _Block(
+            InteractionBlock(
                 part,
                 sizes,
                 next(k for k in smallest if set(part) <= set(strategy.tables[k])),
@@ -207,24 +207,24 @@ class MarginalsMechanism(Mechanism):
     @cached_property
     def dimension(self) -> int:
         """How many whole numbers are released."""
-        return sum(prod(block.shape) for block in self._blocks)
+        return sum(prod(block.shape) for block in self.blocks)
 
     def measure(self, truth: Any) -> list[NDArray[Any]]:
         """The contrasts of each interaction, exactly, each on its own grid."""
         read = read_tables(truth, self.strategy)
-        return [block.measure(read[block.table], self.strategy.tables[block.table]) for block in self._blocks]
+        return [block.measure(read[block.table], self.strategy.tables[block.table]) for block in self.blocks]
 
     def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """The contrasts plus noise, one after the other; with `size` that many of them along new first axes."""
         true, shape = self.measure(truth), shape_of(size)
-        drawn = [block.noisy(exact, shape, source) for block, exact in zip(self._blocks, true, strict=True)]
+        drawn = [block.noisy(exact, shape, source) for block, exact in zip(self.blocks, true, strict=True)]
         return np.concatenate(drawn, axis=-1)
 
     def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """The product over all measurements."""
         true = [int(entry) for exact in self.measure(truth) for entry in exact.ravel()]
         drawn = read_whole_vector(output, self.dimension)
-        variances = [v for block in self._blocks for v in block.variances()]
+        variances = [v for block in self.blocks for v in block.variances()]
         rows = zip(drawn, true, variances, strict=True)
         masses = [rounded_gaussian_pmf(int(y) - x, variance, bits) for y, x, variance in rows]
         one = Fraction(1)
@@ -233,7 +233,7 @@ class MarginalsMechanism(Mechanism):
     def tables(self, released: Any) -> Iterator[NDArray[Any]]:
         """The tables that a release gives, as exact fractions, one after the other: all their sums agree."""
         flat, residuals, start = read_whole_vector(released, self.dimension).astype(object), {}, 0
-        for block in self._blocks:
+        for block in self.blocks:
             end = start + prod(block.shape)
             residuals[block.part] = block.residual(flat[start:end].reshape(block.shape))
             start = end
@@ -248,7 +248,7 @@ class MarginalsMechanism(Mechanism):
     @property
     def _least_variance(self) -> Fraction:
         """The least noise of a measurement, in squared steps of its grid."""
-        return min(block.base for block in self._blocks if block.multiples.size)
+        return min(block.base for block in self.blocks if block.multiples.size)
 
     def mean_errors(self) -> tuple[Fraction, ...]:
         """The expected absolute error of each cell of each table, at most: E|g| = √(2/π)·σ, and 2/π < 0.63662."""
@@ -295,7 +295,7 @@ class MarginalsMechanism(Mechanism):
         return MarginalsCertificate(self.strategy, goal, self.groups, self.rows, error, bound, error - bound)
 
 
-class _Block:
+class InteractionBlock:
     """The measurements of one interaction."""
 
     def __init__(self, part: Columns, sizes: tuple[int, ...], table: int, variance: Fraction, grid: int | None) -> None:
@@ -358,11 +358,9 @@ def _summed(table: Columns, sizes: tuple[int, ...], residuals: dict[Columns, NDA
 
 
 def read_tables(truth: Any, strategy: MarginalStrategy) -> list[NDArray[Any]]:
-    """The true tables as arrays of Python's integers."""
+    """The true tables as arrays of Python's integers, from the counts of all their cells, one table after the other."""
     shapes = [tuple(strategy.sizes[i] for i in table) for table in strategy.tables]
-    if not isinstance(truth, list | tuple) or len(truth) != len(shapes):
-        raise BadParameter(f"the truth must be {len(shapes)} tables of whole numbers", fix="pass one array per table")
-    read = [whole_array(table) for table in truth]
-    if any(array is None or array.shape != shape for array, shape in zip(read, shapes, strict=True)):
-        raise BadParameter("a true table has another shape, or is not of whole numbers", fix="count in each cell")
-    return [array.astype(object) for array in read if array is not None]
+    flat = read_whole_vector(truth, sum(map(prod, shapes))).astype(object)
+    ends = np.cumsum([prod(shape) for shape in shapes]).tolist()
+    parts = np.split(flat, ends[:-1])
+    return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]

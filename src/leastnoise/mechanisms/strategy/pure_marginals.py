@@ -40,7 +40,7 @@ __all__ = ["PureMarginalsMechanism"]
 
 @dataclass(frozen=True, init=False)
 class PureMarginalsMechanism(Mechanism):
-    """All tables with discrete Laplace noise on every cell; the truth are the true tables.
+    """All tables with discrete Laplace noise on every cell; the truth are the counts of all tables.
 
     Args:
         sizes: How many values each column has.
@@ -50,7 +50,7 @@ class PureMarginalsMechanism(Mechanism):
         rows: The most that it adds to one of them.
 
     >>> both = PureMarginalsMechanism((2, 3), [(0,), (1,)], 1)
-    >>> first, second = both.tables(both.release([[4, 5], [2, 3, 4]]))
+    >>> first, second = both.tables(both.release([4, 5, 2, 3, 4]))
     >>> sum(first) == sum(second)
     True
     """
@@ -97,25 +97,19 @@ class PureMarginalsMechanism(Mechanism):
 
     def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """The cells of all tables plus noise, one after the other; with `size` that many along new first axes."""
-        true, shape = self._flat(truth), shape_of(size)
+        true, shape = read_whole_vector(truth, self.dimension), shape_of(size)
         return add_noise(true, np.asarray(self.noise.noise((*shape, self.dimension), source)))
-
-    def _flat(self, truth: Any) -> NDArray[Any]:
-        return np.concatenate([table.ravel() for table in read_tables(truth, self.plan)])
 
     def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """The product over all cells."""
-        drawn, true = read_whole_vector(output, self.dimension), self._flat(truth)
+        drawn, true = (read_whole_vector(side, self.dimension) for side in (output, truth))
         masses = [self.noise.noise_pmf(int(y) - int(x), bits) for y, x in zip(drawn, true, strict=True)]
         one = Fraction(1)
         return Enclosure(prod((p.lower for p in masses), start=one), prod((p.upper for p in masses), start=one))
 
     def tables(self, released: Any) -> Iterator[NDArray[Any]]:
         """The tables that a release gives, as exact fractions, one after the other: all their sums agree."""
-        flat, noisy, start = read_whole_vector(released, self.dimension).astype(object), [], 0
-        for shape in self.shapes:
-            noisy.append(flat[start : start + prod(shape)].reshape(shape))
-            start += prod(shape)
+        noisy = read_tables(released, self.plan)
         sizes = self.plan.sizes
         found = {part: self._interaction(part, noisy) for part in self.plan.interactions}
         for table, shape in zip(self.plan.tables, self.shapes, strict=True):

@@ -24,7 +24,7 @@ from leastnoise.errors import NumberTooLarge
 from leastnoise.exact.enclosures import Enclosure, sqrt_enclosure
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.candidates import plan_for
-from leastnoise.mechanisms.histogram.independent_noise import is_drawable, too_wide
+from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem, is_drawable, too_wide
 from leastnoise.mechanisms.strategy import MarginalsMechanism, PureMarginalsMechanism, plan_marginals
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism
 from leastnoise.model.privacy import Privacy
@@ -130,6 +130,7 @@ class Tables(CountQuery):
         sensitivity = sensitivity_of(self.contribution, self.counted, (max(self.sizes),))
         lengths = tuple(len(axis) for axis in self.axes)
         ranking = plan_for(MarginalsProblem(lengths, self.tables, self.goal, price, sensitivity))
+        single = HistogramProblem(price, sum(self.sizes), sensitivity, self.reachable)
         best, expected = cast(TablesMechanism, ranking.best), ranking.options[0].expected
         return AnswerPlan(
             mechanism=best,
@@ -140,20 +141,17 @@ class Tables(CountQuery):
             encode=whole_numbers,
             to_table=partial(self.to_table, best),
             reason=best.reason(),
+            lower_bound=single.lower_bound,
             options=ranking.options,
             notes=("only rows on all axes count; all sums of the tables agree", *_proven(best, self.sizes)),
         )
 
-    def read(self) -> list[NDArray[Any]]:
-        """The counts of all tables, each of the rows that lie on all axes."""
+    def read(self) -> NDArray[Any]:
+        """The counts of all tables, one after the other, each of the rows that lie on all axes."""
         table, where = self.dataset.table, self._on_all_axes()
-        found = []
-        for places in self.tables:
-            axes = tuple(self.axes[i] for i in places)
-            (counts,) = table.aggregate(self.contribution, axes, (self.counted,), where)
-            whole = [int(count) for count in np.ravel(counts)]
-            found.append(np.array(whole, dtype=object).reshape([len(axis) for axis in axes]))
-        return found
+        asked = [tuple(self.axes[i] for i in places) for places in self.tables]
+        tables = [table.aggregate(self.contribution, axes, (self.counted,), where)[0] for axes in asked]
+        return np.concatenate([np.ravel(counts) for counts in tables])
 
     def _on_all_axes(self) -> Predicate:
         """The filter that makes all tables count the same rows, so that their totals can agree."""
