@@ -49,11 +49,11 @@ def test_all_sums_agree(open_people, delta):
         assert sums[0] == pytest.approx(sums[1], abs=1e-9)
 
 
-def test_many_tables_get_gaussian_noise_with_a_certificate_and_few_get_laplace_noise():
+def test_many_tables_get_gaussian_noise_with_a_certificate_and_few_get_laplace_noise(tmp_path):
     names = [f"c{i}" for i in range(12)]
     table = pa.table({name: pa.array([0, 1], pa.int64()) for name in names})
     keys = {name: range(10) for name in names}
-    with ln.open(table, name="wide", budget=(1, "1e-6")) as dataset:
+    with ln.open(table, name="wide", budget=(1, "1e-6"), ledger=tmp_path / "ledger") as dataset:
         many = dataset.tables(names, 2, keys=keys)
         plan = many.plan(1, "1e-6")
         assert isinstance(plan.mechanism, MarginalsMechanism)
@@ -73,11 +73,11 @@ def test_many_tables_get_gaussian_noise_with_a_certificate_and_few_get_laplace_n
         assert worst.error_within < total.error_within
 
 
-def test_limits_count_the_cells_of_the_tables_and_not_their_product():
+def test_limits_count_the_cells_of_the_tables_and_not_their_product(tmp_path):
     names = [f"c{i}" for i in range(14)]
     table = pa.table({name: pa.array([0], pa.int64()) for name in names})
     keys = {name: range(40) for name in names}
-    with ln.open(table, name="wide", budget=1) as dataset:
+    with ln.open(table, name="wide", budget=1, ledger=tmp_path / "ledger") as dataset:
         assert dataset.tables(names, 2, keys=keys).plan(rho="1/10").error is not None
         with pytest.raises(TooLarge, match="cells"):
             dataset.tables(names, 3, keys=keys)
