@@ -151,7 +151,7 @@ MECHANISMS = {
     ),
     "KNorm, ball": (
         lambda epsilon, dimension, radius: used(
-            vector.KNorm(epsilon, vector.Ball(dimension, radius)), [1, 2], (1, 2)
+            vector.KNorm(epsilon, vector.EuclideanBall(dimension, radius)), [1, 2], (1, 2)
         ),
         {"epsilon": 1, "dimension": 2, "radius": 2},
     ),
