@@ -1,5 +1,6 @@
 import pickle
 import re
+from pathlib import Path
 
 import pytest
 
@@ -45,3 +46,16 @@ def test_every_error_hangs_on_one_of_six_branches():
 def test_a_refused_budget_is_not_swallowed_by_the_handler_of_a_file():
     (budget,) = [branch for branch in BRANCHES if branch.__name__ == "BudgetError"]
     assert all(not issubclass(kind, OSError) for kind in KINDS if issubclass(kind, budget))
+
+
+WRITE_CHECKED_TEXT = {  # what these show is text of a few characters by then
+    "ledger/suspension.py",
+    "mechanisms/truths.py",
+}
+
+
+def test_no_error_text_fails_over_what_it_shows():
+    """`repr` of a deep list or of a whole number of thousands of digits raises; `shown` does not."""
+    source = Path(errors.__file__).parent
+    careless = [path for path in source.rglob("*.py") if re.search(r"given=(repr\(|f\"[^\"]*!r\})", path.read_text())]
+    assert {path.relative_to(source).as_posix() for path in careless} <= WRITE_CHECKED_TEXT

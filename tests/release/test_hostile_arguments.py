@@ -5,6 +5,7 @@ import signal
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 import leastnoise as ln
 from leastnoise.errors import LeastNoiseError
 from leastnoise.ledger import Ledger, Request
+from leastnoise.mechanisms import Geometric
 from leastnoise.model.channel import Channel
 from leastnoise.model.events import Pure
 from leastnoise.model.graphs import path as path_graph
@@ -301,3 +303,36 @@ def test_a_claim_is_checked_or_refused():
     rows = {"subject": Channel([["2/3", "1/3"], ["1/3", "2/3"]]), "graph": path_graph(2)}
     assert failures("check", ln.check, {**rows, "epsilon": "ln(2)", "delta": 0, "group": 1}) == []
     assert failures("Privacy", ln.Privacy, {"epsilon": 1, "delta": 0}) == []
+
+
+def test_a_channel_is_made_or_refused():
+    valid = {"matrix": [["2/3", "1/3"], ["1/3", "2/3"]], "inputs": ["a", "b"], "outputs": ["c", "d"]}
+    assert failures("Channel", Channel, valid) == []
+    assert failures("Channel", lambda entry: Channel([[entry]]), {"entry": 1}) == []
+
+
+def test_a_mechanism_is_released_or_refused(tmp_path):
+    with Ledger.create(tmp_path / "ledger") as ledger:
+        ledger.grant(ln.Privacy(1000, "1/10"), "d")
+        charge = {"ledger": ledger, "dataset": "d", "analyst": "a", "purpose": "any", "request_id": None}
+        price = {"epsilon": "1/100", "delta": 0}
+        asked = {
+            "mechanism": (ln.release_mechanism, {"mechanism": Geometric("1/100"), "parameters": None}, {"truth": 1}),
+            "min cut": (ln.combinatorial.min_cut, {"nodes": 3, "weights": None, **price}, {"graph": [(0, 1)]}),
+            "cover": (ln.combinatorial.vertex_cover, {"nodes": 3, "epsilon": "1/100"}, {"graph": [(0, 1)]}),
+            "facilities": (
+                ln.combinatorial.k_median,
+                {"points_or_metric": [[0.0], [1.0], [2.0]], "k": 1, "steps": 1, **price},
+                {"demand": [0]},
+            ),
+            "counts": (
+                ln.combinatorial.sorted_counts,
+                {"total": 10, "top": 2, "example": None},
+                {"counts": [3], "epsilon": 1},
+            ),
+        }
+        found = []
+        for name, (function, public, private) in asked.items():
+            fixed, varied = ({}, charge) if name == "mechanism" else (charge, {})
+            found += failures(name, guarded(ledger, partial(function, **private, **fixed)), {**public, **varied})
+        assert found == []

@@ -23,7 +23,7 @@ from leastnoise.data.engines.postgres import PostgresTable
 from leastnoise.data.engines.spark import SparkTable, session_table
 from leastnoise.data.identity import Identity, database_identity, file_identity, frame_identity, table_parts
 from leastnoise.data.table import Table
-from leastnoise.errors import BadParameter, BadSource
+from leastnoise.errors import BadParameter, BadSource, shown
 
 if TYPE_CHECKING:
     import duckdb
@@ -111,7 +111,7 @@ def _typed_already(columns: Declared) -> None:
     if columns:
         raise BadParameter(
             "this source says itself what its columns hold",
-            given=f"columns={columns!r}",
+            given=f"columns={shown(columns)}",
             fix="leave out columns=, or change the types where the table is made",
         )
 
@@ -127,7 +127,7 @@ def _file(path: Path, table: str | None, columns: Declared, unit: str | None, li
     if suffix in _DATABASE:
         return _database(path, files, table, limits)
     if table is not None:
-        raise BadParameter("a file holds one table", given=f"table={table!r}", fix="leave out table=")
+        raise BadParameter("a file holds one table", given=f"table={shown(table)}", fix="leave out table=")
     identity = file_identity(path, files, suffix)
     if suffix in _CSV:
         return _csv(files, identity, columns, limits)

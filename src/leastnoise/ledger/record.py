@@ -17,7 +17,7 @@ from json.encoder import encode_basestring_ascii
 from typing import Any, TypeAlias
 
 from leastnoise.composition.cost import Cost, cost_of
-from leastnoise.errors import BadParameter, UnknownEvent
+from leastnoise.errors import BadParameter, UnknownEvent, shown
 from leastnoise.model.events import Event
 
 __all__ = [
@@ -151,7 +151,7 @@ def read_name(value: object, what: str) -> str:
             fix=f'pass for example {what}="census"',
         )
     if value != value.strip():
-        raise BadParameter(f"{what} must not begin or end with a blank", given=repr(value), fix="strip it")
+        raise BadParameter(f"{what} must not begin or end with a blank", given=shown(value), fix="strip it")
     return value
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from leastnoise.errors import BadChannel, BadParameter
+from leastnoise.errors import BadChannel, BadParameter, shown
 from leastnoise.exact.parameters import read_rational
 from leastnoise.model.labels import decode_label, encode_label
 
@@ -58,7 +58,7 @@ def table_from_dict(data: Any) -> Table:
     if data.get("version", _VERSION) != _VERSION:
         raise BadChannel(
             f"this release reads version {_VERSION} of a channel in JSON",
-            given=f"version {data['version']!r}",
+            given=f"version {shown(data['version'])}",
             fix="upgrade leastnoise",
         )
     labels = {}

@@ -113,7 +113,7 @@ def label_number(label: Hashable, what: str = "label") -> Fraction:
         return Fraction(label)
     if isinstance(label, str | bool) or not isinstance(label, SupportsFloat):
         raise BadParameter(
-            f"a {what} must be a number to have a distance", given=repr(label), fix="use numbers as labels"
+            f"a {what} must be a number to have a distance", given=shown(label), fix="use numbers as labels"
         )
     return read_rational(label, what)
 

@@ -7,14 +7,15 @@ rounding, and 1e-9 is allowed for. That slack is about reading input; no stateme
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence, Sized
 from fractions import Fraction
+from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadChannel, BadParameter, TooLarge
+from leastnoise.errors import BadChannel, BadParameter, TooLarge, shown
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.parameters import read_rational
 
@@ -26,6 +27,7 @@ Entries: TypeAlias = RationalMatrix | FloatMatrix
 _SLACK = Fraction(1, 10**9)
 _MOST_EXACT_ENTRIES = 1 << 24  # about 2 GB of fractions
 _MOST_FLOAT_ENTRIES = 1 << 28  # 2 GB of doubles
+_MOST_UNCOUNTED = 1 << 20
 
 Labels = Sequence[Hashable]
 
@@ -50,7 +52,7 @@ def read_table(matrix: Any) -> FloatMatrix | list[list[Any]]:
         check_size(*matrix.shape, exact=False)
         return np.array(matrix, dtype=np.float64, order="C")
     try:
-        rows = [list(row) for row in matrix]
+        rows = [_taken(row) for row in _taken(matrix)]
     except TypeError:
         raise _bad_shape(type(matrix).__name__) from None
     if not rows or not rows[0] or any(isinstance(row, str | dict) for row in matrix):
@@ -70,10 +72,18 @@ def read_table(matrix: Any) -> FloatMatrix | list[list[Any]]:
             if isinstance(entry, bool) or not isinstance(entry, float | np.floating | int | np.integer):
                 raise BadChannel(
                     "a channel is either exact or in floats, and this one mixes the two",
-                    given=f"{entry!r} in row {x}, column {y}, beside floats",
+                    given=f"{shown(entry)} in row {x}, column {y}, beside floats",
                     fix="write every entry as text or Fraction, or every entry as a float",
                 )
     return np.array(rows, dtype=np.float64)
+
+
+def _taken(given: Iterable[Any]) -> list[Any]:
+    """As a list; what does not say how long it is may have no end."""
+    found = list(given if isinstance(given, Sized) else islice(given, _MOST_UNCOUNTED + 1))
+    if len(found) > _MOST_UNCOUNTED and not isinstance(given, Sized):
+        raise TooLarge(f"a channel is read from at most {_MOST_UNCOUNTED:,} parts one by one", fix="pass lists of rows")
+    return found
 
 
 def read_entries(table: FloatMatrix | list[list[Any]], inputs: Labels, outputs: Labels) -> Entries:
@@ -105,7 +115,7 @@ def check_sums(entries: Entries, inputs: Labels, *, rounded: bool = False) -> bo
         distance = abs(Fraction(total) - 1)
         if distance and not (rounded and distance <= _SLACK):
             close = "write 1/3 for a third, or pass floats" if distance < 0.01 else "make it a distribution"
-            raise BadChannel(f"the row of input {label!r} must sum to 1", given=f"a sum of {total}", fix=close)
+            raise BadChannel(f"the row of input {shown(label)} must sum to 1", given=f"a sum of {total}", fix=close)
     return not isinstance(entries, np.ndarray) and all(total == 1 for total in sums)
 
 
@@ -122,8 +132,8 @@ def _read_entry(entry: Any, x: Hashable, y: Hashable) -> Fraction:
 
 def _bad_entry(entry: object, x: Hashable, y: Hashable) -> BadChannel:
     return BadChannel(
-        f"the probability of output {y!r} for input {x!r} must be a number from 0 to 1",
-        given=str(entry),
+        f"the probability of output {shown(y)} for input {shown(x)} must be a number from 0 to 1",
+        given=str(entry) if isinstance(entry, Fraction | float | np.generic) else entry,
         fix="use a float, a Fraction, or text such as '3/20'",
     )
 

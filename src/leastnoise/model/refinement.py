@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadChannel
+from leastnoise.errors import BadChannel, shown
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.programs import Optimum, minimise
 from leastnoise.model.channel import Channel
@@ -270,7 +270,7 @@ def _exact_entries(channel: Channel) -> RationalMatrix:
     if not channel.sums_to_one:
         raise BadChannel(
             "refinement is decided exactly, and needs exact rows that sum to one",
-            given=repr(channel),
+            given=shown(channel),
             fix="write the entries as fractions, or use channel.to_exact(normalise=True)",
         )
     return channel.rationals()

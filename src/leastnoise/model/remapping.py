@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from leastnoise.errors import BadParameter
+from leastnoise.errors import BadParameter, shown
 from leastnoise.model.channel import Channel
 from leastnoise.model.losses import Loss
 from leastnoise.model.priors import PriorLike
@@ -115,7 +115,7 @@ def worst_case_loss(channel: Channel, loss: Loss, error: str = "loss") -> WorstC
         place = best.index(min(best))
         raise BadParameter(
             "a multiplicative error needs losses above zero",
-            given=f"{best[place]} for input {inputs[place]!r}",
+            given=f"{best[place]} for input {shown(inputs[place])}",
             fix="use error='additive'",
         )
     matrix = channel.matrix()

@@ -21,7 +21,7 @@ import numpy as np
 
 from leastnoise.data import Axis, BinAxis, KeyAxis, Kind, Table
 from leastnoise.data.axes import LARGEST_REAL
-from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge
+from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge, shown
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.rank.rank_law import read_level
@@ -296,7 +296,7 @@ def _read_keys(column: str, keys: Any) -> tuple[Hashable, ...]:
     for key in found:
         write_key(key)
         if key in seen:
-            raise BadParameter(f"a key of {column!r} is listed twice", given=repr(key), fix="list each key once")
+            raise BadParameter(f"a key of {column!r} is listed twice", given=shown(key), fix="list each key once")
         seen.add(key)
     if not found:
         raise BadParameter(f"keys of {column!r} are empty", fix="list the public keys, or leave `keys` out")

@@ -6,6 +6,7 @@ cost. What is wrong with an edge, a demand or a count is a failure, for no text 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from itertools import groupby
 from pathlib import Path
@@ -225,7 +226,7 @@ def sorted_counts(
 def _require_graph(graph: object) -> None:
     """Refuse by the form in which a graph is given, which is public; its edges are not looked at."""
     if isinstance(graph, str | Path):
-        if not Path(graph).is_file():
+        if not os.path.isfile(graph):  # noqa: PTH113 - also where the name is no path
             raise BadParameter("there is no file with an edge list", given=str(graph), fix="pass the path of a file")
         return
     directed = getattr(graph, "is_directed", None)

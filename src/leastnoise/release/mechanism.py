@@ -89,6 +89,10 @@ def release_mechanism(
     >>> type(release.value), str(release.cost), release.certificate is not None
     (<class 'int'>, 'ε = ln(3)', True)
     """
+    if not isinstance(mechanism, Mechanism):
+        raise BadParameter(
+            "only a mechanism can be released", given=type(mechanism).__name__, fix="pass for example Geometric(1)"
+        )
     require_no_predictable_source(mechanism)
     if encode is None:
         require_recordable(mechanism)
@@ -98,11 +102,18 @@ def release_mechanism(
     plan = _plan(mechanism)
     name, request = None, None
     if ledger is not None:
+        if not isinstance(ledger, Ledger):
+            raise BadParameter(
+                "a release is charged to a `Ledger`",
+                given=type(ledger).__name__,
+                fix='pass for example Ledger.open("census.ledger")',
+            )
         if dataset is None:
             raise BadParameter("a ledger needs to know whose budget to charge", fix='pass dataset="census"')
         name = fresh_id() if request_id is None else request_id
         told = _identity(mechanism, parameters)
-        request = Request(name, plan.event, dataset, analyst or "anyone", purpose or "any", told)
+        who, why = "anyone" if analyst is None else analyst, "any" if purpose is None else purpose
+        request = Request(name, plan.event, dataset, who, why, told)
     read = truth if callable(truth) else lambda: truth
     write, show = encode or _encode, decode or decode_label
     recorded = release_once(ledger, request, read, lambda truth: write(draw(truth, source=system_source)))
@@ -140,6 +151,10 @@ def _plan(mechanism: Mechanism) -> ReleasePlan:
 
 def _identity(mechanism: Mechanism, parameters: Mapping[str, Json] | None) -> dict[str, Json]:
     """What the request id is bound to: the mechanism, and what the caller adds."""
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise BadParameter(
+            "parameters must be a dict", given=type(parameters).__name__, fix='pass for example {"version": 1}'
+        )
     told: dict[str, Json] = {"mechanism": mechanism.name}
     try:
         told["fingerprint"] = fingerprint_of(mechanism)

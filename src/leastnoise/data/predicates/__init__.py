@@ -10,7 +10,7 @@ from leastnoise.data.predicates.evaluate import holds
 from leastnoise.data.predicates.nodes import Predicate
 from leastnoise.data.predicates.parser import parse
 from leastnoise.data.predicates.typecheck import typed
-from leastnoise.errors import BadFilter
+from leastnoise.errors import BadFilter, shown
 
 __all__ = ["Predicate", "Value", "col", "holds", "parse", "read_filter", "typed"]
 
@@ -20,5 +20,5 @@ def read_filter(where: str | Predicate | None, columns: Mapping[str, Kind]) -> P
     if where is None:
         return None
     if isinstance(where, Value):
-        raise BadFilter("a column alone is no filter", given=repr(where), fix="compare it, or use .is_true()")
+        raise BadFilter("a column alone is no filter", given=shown(where), fix="compare it, or use .is_true()")
     return typed(where, columns) if isinstance(where, Predicate) else parse(where, columns)

@@ -18,7 +18,7 @@ from leastnoise.data.predicates.nodes import (
     read_literal,
     remainder,
 )
-from leastnoise.errors import BadFilter
+from leastnoise.errors import BadFilter, shown
 
 __all__ = ["Value", "col"]
 
@@ -78,7 +78,7 @@ class Value:
         """Refuse to decide at once what is asked row by row."""
         raise BadFilter(
             "a column has no truth value of its own: it is asked row by row",
-            given=repr(self),
+            given=shown(self),
             fix="compare it, use .is_true(), and join filters with & and | in parentheses",
         )
 

@@ -84,6 +84,8 @@ def read_nodes(nodes: Nodes) -> Sequence[Hashable]:
     """
     if isinstance(nodes, range) and nodes == range(nodes.stop):
         return range(read_integer(nodes.stop, "nodes", at_least=1, at_most=_MOST_NODES))
+    if isinstance(nodes, np.ndarray) and not nodes.ndim:
+        nodes = nodes.item()
     if isinstance(nodes, Iterable) and not (isinstance(nodes, str) and nodes.isdigit()):
         labels = tuple(islice(nodes, _MOST_LABELS + 1))
         if len(labels) > _MOST_LABELS:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import chain
 from typing import NamedTuple, TypeAlias
 
-from leastnoise.errors import BadBoundary, NotAMorphism
+from leastnoise.errors import BadBoundary, NotAMorphism, shown
 from leastnoise.exact.parameters import NumberLike
 from leastnoise.mechanisms.rainbow.rainbow_graph import Rainbow, RainbowGraph, read_rainbow
 from leastnoise.mechanisms.rainbow.rainbow_operator import Distribution, Operator, privacy_excess, read_distribution
@@ -120,8 +120,8 @@ def homogeneous_boundary(
     for rainbow in rainbow_graph.rainbows:
         for dataset in rainbow_graph.boundary(rainbow):
             if dataset not in conditions:
-                raise BadBoundary("a boundary dataset has no distribution", given=repr(dataset), fix="give it one")
-            own = read_distribution(conditions[dataset], f"the distribution of {dataset!r}")
+                raise BadBoundary("a boundary dataset has no distribution", given=shown(dataset), fix="give it one")
+            own = read_distribution(conditions[dataset], f"the distribution of {shown(dataset)}")
             if read.setdefault(rainbow, own) != own:
                 return None
     return read
@@ -175,7 +175,7 @@ def require_rainbow_preserving(morphism: Morphism, source: RainbowGraph, target:
     if (morphism.source, morphism.target) != (source.graph, target.graph):
         raise NotAMorphism(
             "the morphism goes between other graphs",
-            given=repr(morphism),
+            given=shown(morphism),
             fix="pass the rainbow graphs it goes between",
         )
     for node in source.graph.nodes:
@@ -183,6 +183,6 @@ def require_rainbow_preserving(morphism: Morphism, source: RainbowGraph, target:
         if source.rainbow(node) != target.rainbow(image):
             raise NotAMorphism(
                 "a dataset is taken to one of another preference",
-                given=f"{node!r} prefers {source.rainbow(node)}, {image!r} prefers {target.rainbow(image)}",
+                given=f"{shown(node)} prefers {source.rainbow(node)}, {shown(image)} prefers {target.rainbow(image)}",
                 fix="map each region into the region of the same preference",
             )

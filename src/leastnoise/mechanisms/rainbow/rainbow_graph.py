@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadGraph, BadParameter, BadRainbow, UnknownLabel
+from leastnoise.errors import BadGraph, BadParameter, BadRainbow, UnknownLabel, shown
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import DatasetGraph
 
@@ -227,7 +227,7 @@ class RainbowGraph:
 
 def _look_up(preferences: Mapping[Hashable, Sequence[Hashable]], node: Hashable) -> Sequence[Hashable]:
     if node not in preferences:
-        raise UnknownLabel("a dataset has no preference", given=repr(node), fix="give a preference for every dataset")
+        raise UnknownLabel("a dataset has no preference", given=shown(node), fix="give a preference for every dataset")
     return preferences[node]
 
 

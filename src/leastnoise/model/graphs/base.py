@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from leastnoise.errors import UnknownLabel
+from leastnoise.errors import UnknownLabel, shown
 from leastnoise.exact.arrays import IntArray, Length
 from leastnoise.model.graphs import symmetry
 from leastnoise.model.graphs.layers import LayerDegrees, layer_degrees_from, layers_from
@@ -88,7 +88,7 @@ class DatasetGraph(ABC):
         """
         position = self._position(label)
         if position is None:
-            raise UnknownLabel(f"{self.name} has no such node", given=repr(label), fix=self._hint(label))
+            raise UnknownLabel(f"{self.name} has no such node", given=shown(label), fix=self._hint(label))
         return position
 
     def edge_lengths(self) -> list[Fraction] | None:

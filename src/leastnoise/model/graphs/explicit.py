@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from leastnoise.errors import BadGraph, UnknownLabel
+from leastnoise.errors import BadGraph, UnknownLabel, shown
 from leastnoise.exact.arrays import IntArray
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.labels import decode_label, encode_label
@@ -56,10 +56,10 @@ def from_edges(edges: Iterable[Sequence[Hashable]], nodes: Iterable[Hashable] | 
     ends = ends[order]
     if (loops := ends[:, 0] == ends[:, 1]).any():
         loop = pairs[int(order[loops.argmax()])]
-        raise BadGraph("an edge joins a node to itself", given=repr(loop), fix="leave it out")
+        raise BadGraph("an edge joins a node to itself", given=shown(loop), fix="leave it out")
     if (repeated := (ends[1:] == ends[:-1]).all(axis=1)).any():
         twice = pairs[int(order[repeated.argmax()])]
-        raise BadGraph("an edge is given twice", given=repr(twice), fix="give each pair of neighbours once")
+        raise BadGraph("an edge is given twice", given=shown(twice), fix="give each pair of neighbours once")
     return ExplicitGraph(listed, positions, ends)
 
 
@@ -86,7 +86,7 @@ def read_edges(nodes: Sequence[Any], edges: Sequence[Sequence[int]]) -> DatasetG
     for edge in edges:
         if not all(type(end) is int and 0 <= end < len(labels) for end in edge):
             fix = f"an edge is a pair of positions from 0 to {len(labels) - 1}"
-            raise BadGraph("an edge refers to a node that is not listed", given=repr(edge), fix=fix)
+            raise BadGraph("an edge refers to a node that is not listed", given=shown(edge), fix=fix)
     return from_edges([[labels[end] for end in edge] for edge in edges], labels)
 
 
@@ -102,7 +102,7 @@ def node_positions(nodes: Sequence[Hashable]) -> dict[Hashable, int]:
     positions: dict[Hashable, int] = {}
     for position, node in enumerate(nodes):
         if positions.setdefault(_hashable(node), position) != position:
-            raise BadGraph("two nodes have the same label", given=repr(node), fix="make the labels distinct")
+            raise BadGraph("two nodes have the same label", given=shown(node), fix="make the labels distinct")
     return positions
 
 
@@ -118,7 +118,7 @@ class ExplicitGraph(DatasetGraph):
         if component.any():
             raise BadGraph(
                 "the graph is not connected",
-                given=f"no path from {nodes[0]!r} to {nodes[int(np.argmax(component != 0))]!r}",
+                given=f"no path from {shown(nodes[0])} to {shown(nodes[int(np.argmax(component != 0))])}",
                 fix="add the missing edges, or make one graph of each part",
             )
 
@@ -182,7 +182,7 @@ def _read_pair(edge: Sequence[Hashable]) -> tuple[Hashable, Hashable]:
     try:
         one, other = edge
     except (TypeError, ValueError):
-        raise BadGraph("an edge is a pair of labels", given=repr(edge), fix="write for example ('a', 'b')") from None
+        raise BadGraph("an edge is a pair of labels", given=shown(edge), fix="write for example ('a', 'b')") from None
     return one, other
 
 
@@ -191,14 +191,14 @@ def _hashable(label: Hashable) -> Hashable:
         hash(label)
     except TypeError:
         raise BadGraph(
-            "this can't be the label of a node", given=repr(label), fix="use text, numbers or tuples"
+            "this can't be the label of a node", given=shown(label), fix="use text, numbers or tuples"
         ) from None
     if label != label:
-        raise BadGraph("a label must be equal to itself", given=repr(label), fix="use text, numbers or tuples")
+        raise BadGraph("a label must be equal to itself", given=shown(label), fix="use text, numbers or tuples")
     return label
 
 
 def _find(label: Hashable, positions: dict[Hashable, int]) -> int:
     if _hashable(label) not in positions:
-        raise UnknownLabel("an edge names a node that is not listed", given=repr(label), fix="add it to the nodes")
+        raise UnknownLabel("an edge names a node that is not listed", given=shown(label), fix="add it to the nodes")
     return positions[label]

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from leastnoise.errors import InfiniteGraph, UnknownLabel
+from leastnoise.errors import InfiniteGraph, UnknownLabel, shown
 from leastnoise.exact.arrays import Length
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.graphs.sequences import as_whole
@@ -109,7 +109,9 @@ class InfinitePath(DatasetGraph):
         number = as_whole(label)
         if number is None or label not in self:
             closest = 0 if number is None else max(number, 0)
-            raise UnknownLabel(f"{self.name} has no such node", given=repr(label), fix=f"the closest node is {closest}")
+            raise UnknownLabel(
+                f"{self.name} has no such node", given=shown(label), fix=f"the closest node is {closest}"
+            )
         return number
 
     def _position(self, label: object) -> int | None:

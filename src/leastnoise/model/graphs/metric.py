@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from leastnoise.errors import BadGraph
+from leastnoise.errors import BadGraph, shown
 from leastnoise.exact.arrays import IntArray
 from leastnoise.exact.parameters import NumberLike, read_rational
 from leastnoise.model.graphs.base import DatasetGraph
@@ -185,7 +185,7 @@ def _read_rows(matrix: Sequence[Sequence[NumberLike]] | npt.NDArray[Any]) -> lis
         return [list(row) for row in matrix]
     except TypeError:
         raise BadGraph(
-            "distances must form a square table", given=repr(matrix), fix="give one row and one column per node"
+            "distances must form a square table", given=shown(matrix), fix="give one row and one column per node"
         ) from None
 
 

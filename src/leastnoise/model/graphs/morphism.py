@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.errors import NotAMorphism, UnknownLabel
+from leastnoise.errors import NotAMorphism, UnknownLabel, shown
 from leastnoise.exact.arrays import Length
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.limits import require_memory
@@ -56,7 +56,9 @@ class Morphism:
         for node, image in zip(nodes, images, strict=True):
             if image not in target:
                 raise UnknownLabel(
-                    f"the image of {node!r} is no node of {target.name}", given=repr(image), fix="correct the mapping"
+                    f"the image of {shown(node)} is no node of {target.name}",
+                    given=shown(image),
+                    fix="correct the mapping",
                 )
         self._source, self._target, self._nodes, self._images = source, target, nodes, images
         self._check()
@@ -75,7 +77,7 @@ class Morphism:
                 edge = f"{self._nodes[i]!r} and {self._nodes[j]!r} at distance {length}"
                 raise NotAMorphism(
                     "two neighbours are taken too far apart",
-                    given=f"{edge} go to {one!r} and {other!r} at distance {stretched}",
+                    given=f"{edge} go to {shown(one)} and {shown(other)} at distance {stretched}",
                     fix="map neighbours to neighbours or to the same node",
                 )
 
@@ -141,7 +143,7 @@ class Morphism:
 def _lookup(mapping: Mapping[Hashable, Hashable]) -> Callable[[Any], Hashable]:
     def image_of(node: Hashable) -> Hashable:
         if node not in mapping:
-            raise UnknownLabel("a node has no image", given=repr(node), fix="map every node of the source")
+            raise UnknownLabel("a node has no image", given=shown(node), fix="map every node of the source")
         return mapping[node]
 
     return image_of

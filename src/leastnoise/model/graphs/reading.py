@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 from xml.parsers import expat
 
-from leastnoise.errors import BadGraph
+from leastnoise.errors import BadGraph, shown
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.graphs.explicit import from_edges, read_edges
 from leastnoise.model.graphs.grids import grid, hamming, hypercube
@@ -77,7 +77,7 @@ def from_dict(data: Mapping[str, Any]) -> DatasetGraph:
     """
     fix = "write graphs with to_dict"
     if not isinstance(data, Mapping) or not isinstance(data.get("graph"), str):
-        raise BadGraph('a graph in JSON is an object with the text field "graph"', given=repr(data), fix=fix)
+        raise BadGraph('a graph in JSON is an object with the text field "graph"', given=shown(data), fix=fix)
     makers: dict[str, Maker] = {
         **{kind: maker for kind, (maker, _) in _FAMILIES.items()},
         "edges": read_edges,
@@ -91,7 +91,7 @@ def from_dict(data: Mapping[str, Any]) -> DatasetGraph:
 def _read_grid(sides: Sequence[Any]) -> DatasetGraph:
     if not isinstance(sides, list | tuple):
         raise BadGraph(
-            "the sides of a grid are a list", given=repr(sides), fix='write {"graph": "grid", "sides": [3, 4]}'
+            "the sides of a grid are a list", given=shown(sides), fix='write {"graph": "grid", "sides": [3, 4]}'
         )
     return grid(*sides)
 
@@ -146,7 +146,9 @@ def _from_lines(content: str, name: str) -> DatasetGraph:
         cells = [cell for cell in re.split(r"[,;\s]+", line.strip()) if cell]
         if len(cells) != 2:
             raise BadGraph(
-                "a line of an edge list names two nodes", given=f"{name}, line {number}: {line[:60]!r}", fix="write a,b"
+                "a line of an edge list names two nodes",
+                given=f"{name}, line {number}: {shown(line[:60])}",
+                fix="write a,b",
             )
         edges.append((_label(cells[0]), _label(cells[1])))
     return from_edges(edges)

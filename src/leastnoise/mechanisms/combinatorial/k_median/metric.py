@@ -221,6 +221,6 @@ def read_metric(
 def _table(values: Any) -> NDArray[np.float64] | None:
     try:
         table = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return table if table.ndim == 2 and table.size and np.isfinite(table).all() else None

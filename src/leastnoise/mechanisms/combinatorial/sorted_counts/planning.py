@@ -70,7 +70,7 @@ def plan_sorted_counts(
     ('exponential mechanism over sorted lists', True)
     """
     records = read_integer(total, "total", at_least=1)
-    counts = zipf_counts(records) if example is None else example
+    counts = zipf_counts(records) if example is None else _read_example(example)
     length = top if top is not None else records if longest is None else longest
     ways: list[SortedCounts | IsotonicCounts] = []
     if read_epsilon(epsilon) >= LEAST_EPSILON:
@@ -125,6 +125,14 @@ def zipf_counts(total: NumberLike, exponent: NumberLike = 1, distinct: NumberLik
         middle = (low + high) // 2
         low, high = (middle, high) if size(middle) <= records else (low, middle)
     return counts(low)
+
+
+def _read_example(example: Any) -> Any:
+    """The example, if it is a list of at most 10^9 records."""
+    values, times = read_counts(example)
+    if sum(value * count for value, count in zip(values.tolist(), times.tolist(), strict=True)) > _MOST_COUNTS:
+        raise BadParameter("the example has too many records", fix="pass at most 10^9 records")
+    return example
 
 
 def _error_on(way: SortedCounts | IsotonicCounts, counts: Any) -> float:
