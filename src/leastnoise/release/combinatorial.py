@@ -157,6 +157,7 @@ def vertex_cover(
         A release whose value is the order as an array.
 
     >>> import networkx
+    >>> from leastnoise.combinatorial import decode
     >>> club = networkx.karate_club_graph()
     >>> cover = decode(vertex_cover(club, epsilon=1).value, club)
     >>> all(u in cover or v in cover for u, v in club.edges)
