@@ -47,6 +47,7 @@ def demo() -> None:
 
 
 app.command("plan", help="Say what an answer would cost and how far off it would be. Free: no data is read.")(ask)
+app.command("price", help="Say what a wanted error would cost: the least ε, ρ or μ. Free: no data is read.")(ask)
 app.command("release", help="Answer a question about a table, and charge the budget for it.")(ask)
 app.command()(check)
 app.command()(design)

@@ -5,7 +5,7 @@ ledger = "team.ledger"              # a file, or "postgresql://…"
 [datasets.visits]
 source = "visits.parquet"           # files are found beside this one
 unit = "person_id"                  # whose rows these are; "row" protects single rows
-budget = ["1", "1e-6"]              # ε, or ε and δ
+budget = ["1", "1e-6"]              # ε, or ε and δ; { rho = "1/10" } or { mu = "1/5" }
 groups_per_unit = 3
 rows_per_unit = 1
 
@@ -50,7 +50,7 @@ class DatasetSettings:
         table: Which table, where the source has several.
         columns: The kinds of the columns of a CSV.
         unit: The column of the privacy unit, "row" for single rows.
-        budget: ε, or ε and δ.
+        budget: ε, or ε and δ, or one text "rho=…" or "mu=…".
         groups_per_unit: In how many groups a unit counts.
         rows_per_unit: With how many rows in each.
         bounds: The public bounds of numeric columns.
@@ -193,6 +193,11 @@ class _Reader:
     def _budget(self, value: Any, place: str) -> tuple[Any, ...] | None:
         if value is None:
             return None
+        if isinstance(value, dict):
+            ((name, amount),) = value.items() if len(value) == 1 else [("", None)]
+            if name not in ("rho", "mu"):
+                raise self._wrong(place, value, 'write { rho = "1/10" } or { mu = "1/5" }')
+            return (f"{name}={self._number(amount, place)}",)
         found = self._numbers(value if isinstance(value, list) else [value], place, '["1", "1e-6"]')
         if len(found) not in (1, 2):
             raise self._wrong(place, value, 'write ε, or ε and δ: ["1", "1e-6"]')

@@ -1,4 +1,4 @@
-"""`leastnoise plan` and `leastnoise release`: a question about a table, its error for free, its answer at a price."""
+"""`leastnoise plan`, `price` and `release`: a question about a table, its error and its price for free, its answer."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import typer
 
 if TYPE_CHECKING:
     from leastnoise.apps.config import Configuration, DatasetSettings
+    from leastnoise.model.privacy import Privacy
     from leastnoise.release import Dataset, Release, ReleasePlan
 
 __all__ = ["ask"]
@@ -45,10 +46,19 @@ def ask(
         ),
     ],
     columns: Annotated[Many, typer.Argument(help="The columns that it is about.", show_default=False)] = None,
-    epsilon: Annotated[str, _option('What it costs: 0.5, "1/3", "ln(3)".', _PRICE)] = "",
-    delta: Annotated[str, _option("The δ that it may cost too, for keys unknown in advance.", _PRICE)] = "0",
+    epsilon: Annotated[str | None, _option('What it costs: 0.5, "1/3", "ln(3)".', _PRICE)] = None,
+    delta: Annotated[str, _option("The δ beside ε, for unknown keys and Gaussian noise.", _PRICE)] = "0",
+    rho: Annotated[str | None, _option("Instead of ε: the cost in zero-concentrated privacy.", _PRICE)] = None,
+    mu: Annotated[str | None, _option("Instead of ε: the cost in Gaussian privacy.", _PRICE)] = None,
+    insist: Annotated[bool, _option("Let it cost more than ε = 20, ρ = 20, μ = 6 or δ = 1/2.", _PRICE)] = False,
+    error: Annotated[str | None, _option("For price: how far off each number may be.", _PRICE)] = None,
+    currency: Annotated[str | None, _option("For price: epsilon, rho or mu.", _PRICE)] = None,
+    confidence: Annotated[
+        str | None, _option("How sure errors and intervals are: 0.99; 0.95 if left out.", _PRICE)
+    ] = None,
     budget: Annotated[
-        str | None, _option("Granted when the data is first released from: 1, or 1,1e-6 with δ.", _PRICE)
+        str | None,
+        _option("Granted when the data is first released from: 1, 1,1e-6 with δ, rho=1/10 or mu=1/5.", _PRICE),
     ] = None,
     ledger: Annotated[
         str | None, _option('A file or "postgresql://…".', _PRICE, "--ledger", envvar="LEASTNOISE_LEDGER")
@@ -95,10 +105,24 @@ def ask(
     from leastnoise.apps.questions import make_question
     from leastnoise.errors import BadParameter
     from leastnoise.exact.parameters import read_rational
+    from leastnoise.model.privacy import Privacy
 
-    spend = context.info_name == "release"
-    if not epsilon:
+    spend, wants_price = context.info_name == "release", context.info_name == "price"
+    if wants_price:
+        if error is None:
+            raise BadParameter("the wanted error is missing", fix="add for example --error 10")
+        if epsilon is not None or rho is not None or mu is not None:
+            raise BadParameter(
+                "what an error costs is asked, and a price is given", fix="leave --epsilon, --rho and --mu out"
+            )
+    elif error is not None or currency is not None:
+        raise BadParameter("a wanted error has a price", fix="use leastnoise price, or leave --error out")
+    elif epsilon is None and rho is None and mu is None:
         raise BadParameter("the price is missing", fix="add for example --epsilon 0.5")
+    price = None if wants_price else Privacy(epsilon, delta, rho=rho, mu=mu, insist=insist)
+    if price is not None:
+        _require_sensible(price)
+    sure = {} if confidence is None else {"confidence": confidence}
     if form not in _FORMATS:
         raise BadParameter("unknown format", given=form, fix="use --format table, json or csv")
     if not spend and (plot is not None or request_id is not None):
@@ -138,17 +162,30 @@ def ask(
     with _opened(place, arguments, spend) as (dataset, has_budget):
         query = make_question(dataset, settings, question, columns or (), options, read_rational(delta, "delta") > 0)
         if not spend:
-            plan = query.plan(epsilon, delta)
+            if price is not None:
+                plan = query.plan(price, **sure)
+            else:
+                plan = query.price(error or 0, delta=delta, currency=currency or "epsilon", **sure)
             grants = "--budget" if settings is None or settings.budget is None else configuration.file
             _show_plan(plan if has_budget else replace(plan, left=None), form)
             if form == "table" and not has_budget:
                 typer.echo(f"nothing was spent; no budget is granted yet: the first release grants that of {grants}")
             return
         with _working(f"reading {source}"):
-            release = query.release(epsilon, delta, request_id)
+            release = query.release(price, request_id=request_id, **sure)
         _show_release(release, dataset, form)
         if plot is not None:
             release.plot(plot)
+
+
+def _require_sensible(price: Privacy) -> None:
+    """Refuse a price that protects hardly anybody, in the words of the command line."""
+    from leastnoise.errors import BadParameter
+
+    try:
+        price.require_sensible()
+    except BadParameter as error:
+        raise BadParameter(error.problem, given=error.given, fix="pass less, or add --insist if it is meant") from None
 
 
 def _limit(given: int | None, fixed: int) -> int:
@@ -225,6 +262,21 @@ def _text(value: str | tuple[Any, ...]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(map(str, value))
 
 
+def _budget(parts: tuple[Any, ...] | None) -> Any:
+    """A budget as `ln.open` takes it: ε, (ε, δ), or a `Privacy` for rho=… and mu=…."""
+    from leastnoise.errors import BadParameter
+    from leastnoise.model.privacy import Privacy
+
+    if parts is None or len(parts) != 1:
+        return parts
+    name, sign, amount = str(parts[0]).partition("=")
+    if not sign:
+        return parts[0]
+    if name.strip() not in ("rho", "mu"):
+        raise BadParameter("a budget is ε, ε,δ, rho=… or mu=…", given=parts[0], fix="write for example rho=1/10")
+    return Privacy(rho=amount) if name.strip() == "rho" else Privacy(mu=amount)
+
+
 @contextmanager
 def _opened(source: str, arguments: dict[str, Any], spend: bool) -> Iterator[tuple[Dataset, bool]]:
     """The dataset, and whether it has a budget: a plan needs none and grants none."""
@@ -233,9 +285,8 @@ def _opened(source: str, arguments: dict[str, Any], spend: bool) -> Iterator[tup
 
     unit, budget = arguments.pop("unit"), arguments.pop("budget")
     more = {**arguments, "privacy_unit": None if unit == "row" else unit}
-    price = None if budget is None else budget[0] if len(budget) == 1 else budget
     try:
-        dataset = open_dataset(source, budget=price if spend else None, **more)
+        dataset = open_dataset(source, budget=_budget(budget) if spend else None, **more)
     except (LedgerMissing, UncoveredDebit) as error:
         if spend:
             fix = "add --budget 1 to grant a budget, or --ledger PLACE to say where it is kept"

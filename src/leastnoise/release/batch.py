@@ -37,7 +37,7 @@ from leastnoise.model.privacy import Privacy
 from leastnoise.model.show import html_table, number, rich_lines, text_lines
 from leastnoise.release.plan import AnswerPlan, ReleasePlan
 from leastnoise.release.queries.counts import Count
-from leastnoise.release.queries.query import AskedDataset, Price, Query, fresh_id, read_price
+from leastnoise.release.queries.query import AskedDataset, Price, Query, fresh_id, read_price, require_currency
 from leastnoise.release.result import Release, read_confidence
 from leastnoise.release.transaction import left_after, release_once
 
@@ -310,7 +310,7 @@ class Batch:
             request,
             lambda: [query.read() for query in self.queries],
             draw,
-            check=self._check,
+            check=partial(self._check, split.event),
             opening=dataset.opening,
         )
         left = left_after(dataset.ledger, request)
@@ -356,9 +356,10 @@ class Batch:
             rows = rows & part
         return rows
 
-    def _check(self) -> None:
+    def _check(self, event: Event) -> None:
         for query in self.queries:
             query.check()
+        require_currency(self.dataset.budget, event)
 
     def _plan(self, price: Privacy, split: _Split, level: Fraction) -> BatchPlan:
         parts = zip(self.queries, split.how, split.shares, strict=True)

@@ -23,6 +23,7 @@ from leastnoise.release.tables import TidyTable
 
 __all__ = ["AnswerPlan", "Change", "PricedError", "ReleasePlan", "percent", "quantile_of"]
 
+_LONG_PRICE = 8  # characters of a price that nobody reads at a glance
 Change = Callable[[TidyTable, Fraction], TidyTable]  # of a table whose intervals hold at some level
 
 
@@ -235,10 +236,12 @@ def short_price(price: Privacy) -> str:
 
 
 def price_text(price: Privacy | None, cost: Cost) -> str:
-    """What was asked for, and what is charged where that is less or of another kind."""
-    asked = None if price is None else str(price)
-    charged = str(cost)
-    return charged if asked in (None, charged) else f"{asked}; charged {charged}"
+    """What was asked for, with few digits where it is a long fraction, and what is charged where that differs."""
+    if price is None:
+        return str(cost)
+    asked, short = str(price), short_price(price)
+    rounded = f" (about {short[4:]})" if len(asked) > _LONG_PRICE and price.currency != "epsilon and delta" else ""
+    return f"{asked}{rounded}" if asked == str(cost) else f"{asked}{rounded}; charged {cost}"
 
 
 def percent(level: Fraction) -> str:

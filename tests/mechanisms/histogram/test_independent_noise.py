@@ -14,7 +14,7 @@ from leastnoise.exact import SeededSource, ln
 from leastnoise.mechanisms import Gaussian, Geometric, Staircase, plan_for
 from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem, IndependentNoise, NoiseBlock
 from leastnoise.model.channel import Channel
-from leastnoise.model.events import GaussianPrivacy, Pure
+from leastnoise.model.events import Composed, GaussianPrivacy, Pure
 from leastnoise.model.graphs import from_edges
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Sensitivity
@@ -56,6 +56,7 @@ def test_a_unit_in_so_many_cells_costs_as_much_as_is_charged_and_no_less(touched
         return x < y and min(steps) >= 0 and sum(step > 0 for step in steps) <= touched
 
     graph = from_edges([(x, y) for x in nodes for y in nodes if differ_by_one_unit(x, y)], nodes)
+    assert mechanism.event in (mechanism.blocks[0].noise.event, Composed((mechanism.blocks[0].noise.event,) * touched))
     charged = cost_of(mechanism.event).epsilon
     assert charged == share * touched
     assert check(channel, graph, charged)

@@ -7,7 +7,7 @@ import pytest
 
 from leastnoise.errors import BadParameter
 from leastnoise.exact import SeededSource
-from leastnoise.mechanisms import DiscreteGaussian, Geometric, plan_for
+from leastnoise.mechanisms import DiscreteGaussian, Gaussian, Geometric, plan_for
 from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise, mean_along, reach_of
 from leastnoise.model.events import Pure
 from leastnoise.model.privacy import Privacy
@@ -34,9 +34,12 @@ def law_of_sum(noise, entries, span=400):
     return law
 
 
-@pytest.mark.parametrize("noise", [Geometric("ln(2)"), Geometric(1, 2), DiscreteGaussian(4)], ids=str)
+@pytest.mark.parametrize(
+    "noise", [Geometric("ln(2)"), Geometric(1, 2), DiscreteGaussian(4), Gaussian(4), Gaussian("1/3")], ids=str
+)
 @pytest.mark.parametrize("shape", [((1, 1),), ((1, 4),), ((1, 30),), ((1, 2), (3, 1)), ((2, 3),)])
-def test_the_errors_along_a_row_bound_the_exact_ones(noise, shape):
+@pytest.mark.parametrize("level", [Fraction(1, 2), Fraction(19, 20), Fraction(999, 1000)], ids=str)
+def test_the_errors_along_a_row_bound_the_exact_ones(noise, shape, level):
     entries = [entry for entry, count in shape for _ in range(count)]
     law = law_of_sum(noise, entries)
     sizes = np.abs(np.arange(len(law)) - len(law) // 2)
@@ -46,9 +49,9 @@ def test_the_errors_along_a_row_bound_the_exact_ones(noise, shape):
     if isinstance(noise, Geometric):
         assert float(found.lower) - 1e-9 <= true
     squares = sum(entry**2 * count for entry, count in shape)
-    reach = float(reach_of(noise, Fraction(squares), Fraction(shape[-1][0])))
-    assert law[sizes > reach].sum() <= 0.05 + 1e-9
-    assert reach <= 6 * np.sqrt(float(sizes**2 @ law))  # and is not much too large
+    reach = float(reach_of(noise, Fraction(squares), Fraction(shape[-1][0]), level))
+    assert law[sizes > reach].sum() <= 1 - level + 1e-9
+    assert reach <= 8 * np.sqrt(float(sizes**2 @ law)) + 1  # and is not much too large
 
 
 def test_the_law_of_the_draws():

@@ -28,7 +28,7 @@ from leastnoise.mechanisms.numeric import Gaussian, Geometric, Staircase
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.mechanisms.truths import add_noise, read_whole_vector
 from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import Composed, Event, GaussianPrivacy, Pure
+from leastnoise.model.events import Composed, Event, GaussianPrivacy, LaplaceNoise, Pure
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Sensitivity
@@ -212,8 +212,9 @@ def require_drawable(sensitivity: int, epsilon: Exact) -> None:
 
 
 def _event_of_cells(kind: type[Geometric | Staircase], cells: int, each: int, epsilon: Exact) -> Event:
-    """What noise with ε/L on each cell costs in L of them."""
-    return repeated(kind(epsilon / cells, each).event, cells, Pure(epsilon))
+    """What noise with ε/L on each cell costs in L of them, without making the noise."""
+    share = epsilon / cells
+    return repeated(LaplaceNoise(share, steps=each) if kind is Geometric else Pure(share), cells, Pure(epsilon))
 
 
 def repeated(event: Event, times: int, otherwise: Event) -> Event:

@@ -13,14 +13,15 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.composition import Remaining
+from leastnoise.composition import Remaining, cost_of
 from leastnoise.composition.cost import LEAST_EPSILON, LEAST_RHO
 from leastnoise.data import Axis, Contribution, CountRows, CountUnits, Kind, Measure, Predicate, Table
-from leastnoise.errors import BadParameter, UnreachableTarget
+from leastnoise.errors import BadParameter, UnreachableTarget, WrongCurrency
 from leastnoise.exact.parameters import NumberLike, read_exact, read_rational
 from leastnoise.exact.sources import system_source
 from leastnoise.ledger import Ledger, Opening, Request
 from leastnoise.ledger.record import Json
+from leastnoise.model.events import Event
 from leastnoise.model.mechanism import LEVEL
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Norm, Sensitivity
@@ -51,6 +52,8 @@ class AskedDataset(Protocol):
     def purpose(self) -> str: ...
     @property
     def opening(self) -> Opening: ...
+    @property
+    def budget(self) -> Privacy: ...
     @property
     def left(self) -> Remaining: ...
     def require_ready(self) -> None: ...
@@ -134,9 +137,11 @@ class Query(ABC):
         object.__setattr__(question, "dataset", _Schema(dict(table.columns), dict(table.types)))
         return question
 
-    def check(self) -> None:
-        """Refuse the question if anything public is wrong with it or its table; no private row is read."""
+    def check(self, event: Event | None = None) -> None:
+        """Refuse the question if anything public is wrong with it, its table or its cost; no private row is read."""
         self.dataset.require_ready()
+        if event is not None:
+            require_currency(self.dataset.budget, event)
         self.dataset.table.rehearse(self.read)
 
     def plan(
@@ -245,7 +250,7 @@ class Query(ABC):
             request,
             self.read,
             lambda truth: how.encode(how.mechanism.release(truth)),
-            check=self.check,
+            check=partial(self.check, how.event),
             opening=dataset.opening,
         )
         left = left_after(dataset.ledger, request)
@@ -339,6 +344,27 @@ class CountQuery(CellQuery):
     def sensitivity_of_counts(self, norm: Norm = "l1") -> Sensitivity:
         """By how much one unit can change the counts."""
         return sensitivity_of(self.contribution, self.counted, (self.cells,), norm=norm)
+
+
+def require_currency(budget: Privacy, event: Event) -> None:
+    """Refuse a cost that a budget of its kind can never cover, however much of it is left.
+
+    Raises:
+        WrongCurrency: A pure budget has no room for Gaussian noise or a δ, and one in ρ or μ has none for a δ.
+    """
+    cost = cost_of(event)
+    if budget.currency == "epsilon" and (cost.basic[0] is None or cost.basic[1]):
+        raise WrongCurrency(
+            "the budget is a pure ε, and this release has no ε without a δ",
+            given=str(cost),
+            fix="ask with epsilon alone, or grant a budget with a δ, in ρ or in μ",
+        )
+    if budget.currency in ("rho", "mu") and (cost.delta or (budget.currency == "mu" and cost.mu_squared is None)):
+        raise WrongCurrency(
+            f"the budget is kept in {budget.currency}, in which this release has no price",
+            given=str(cost),
+            fix="ask for Gaussian noise or a pure ε, or grant a budget with ε and δ",
+        )
 
 
 def fresh_id() -> str:
