@@ -86,6 +86,9 @@ def test_without_a_file_nothing_is_fixed(tmp_path, monkeypatch):
         ("rows_per_unit = true", "datasets.d.rows_per_unit"),
         ("budget = [1, 2, 3]", "datasets.d.budget"),
         ("budget = 'lots'", "datasets.d.budget"),
+        ("budget = {rho = 1, mu = 1}", "datasets.d.budget"),
+        ("budget = {epsilon = 1}", "datasets.d.budget"),
+        ("budget = {rho = 'lots'}", "datasets.d.budget"),
         ("bounds = 5", "datasets.d.bounds"),
         ("bounds = {pay = 5}", "datasets.d.bounds.pay"),
         ("bounds = {pay = [1]}", "datasets.d.bounds.pay"),
@@ -160,3 +163,10 @@ def test_the_options_win_over_the_file_for_public_values(folder, run):
     assert "by level (3)" in plan.stdout, plan.stderr
     plan = run(folder, "plan", "people", "count", "--by", "age", "--keys", "1,2", "--epsilon", "1")
     assert "by age (2)" in plan.stdout, plan.stderr
+
+
+def test_a_budget_in_rho_or_mu(tmp_path):
+    file = tmp_path / "leastnoise.toml"
+    for text, found in (('{ rho = "1/10" }', ("rho=1/10",)), ("{ mu = 0.2 }", ("mu=0.2",))):
+        file.write_text(f'[datasets.d]\nsource = "d.csv"\nbudget = {text}\n')
+        assert read_configuration(file).datasets["d"].budget == found

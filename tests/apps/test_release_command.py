@@ -252,3 +252,58 @@ def test_a_first_command_with_a_bad_price_grants_nothing(run_apart, folder, epsi
         with Ledger.open(folder / "books") as ledger:
             assert ledger.balances() == []
             assert len(list(ledger.entries())) == 1
+
+
+BY_CITY = ("visits.parquet", "--unit", "person_id", "count", "--by", "city", "--keys", "Bonn,Köln,Ulm")
+
+
+def test_the_price_of_a_wanted_error(run, folder):
+    told = json.loads(run("price", *BY_CITY, "--error", "10", "--confidence", "0.9", "--format", "json").stdout)
+    assert told["error"]["within"] == 10
+    assert told["error"]["confidence"] == 0.9
+    less = str(float(told["price"]["epsilon"].split("/")[0]) / float(told["price"]["epsilon"].split("/")[1]) - 0.001)
+    plan = json.loads(run("plan", *BY_CITY, "--epsilon", less, "--confidence", "0.9", "--format", "json").stdout)
+    assert plan["error"]["within"] > 10
+    for currency in ("rho", "mu"):
+        found = run("price", *BY_CITY, "--error", "10", "--currency", currency, "--format", "json")
+        assert list(json.loads(found.stdout)["price"]) == [currency]
+    beside = json.loads(run("price", *BY_CITY, "--error", "10", "--delta", "1e-9", "--format", "json").stdout)
+    assert beside["price"]["delta"] == "1/1000000000"
+    assert sorted(path.name for path in folder.iterdir()) == ["cities.txt", "visits.parquet"], "a price leaves nothing"
+
+
+def test_prices_and_budgets_in_every_currency(run):
+    first = run("release", *BY_CITY, "--rho", "1/100", "--budget", "rho=1/10", "--confidence", "0.9")
+    assert first.returncode == 0, first.stderr
+    assert "90 % error" in first.stdout
+    assert "ρ = 0.09" in first.stdout
+    assert run("release", *BY_CITY, "--mu", "1/10").returncode == 0
+    assert "ρ = 0.085" in run("plan", *BY_CITY, "--epsilon", "1").stdout
+    assert "(ε, δ)" in run("plan", *BY_CITY, "--epsilon", "1", "--delta", "1e-9").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        (("plan", "--rho", "1", "--mu", "1"), "one currency"),
+        (("plan", "--epsilon", "30"), "--insist"),
+        (("plan", "--epsilon", "1", "--delta", "1/2"), "--insist"),
+        (("plan", "--epsilon", "1", "--error", "10"), "leastnoise price"),
+        (("plan", "--epsilon", "1", "--confidence", "95"), "confidence"),
+        (("price",), "--error"),
+        (("price", "--error", "10", "--epsilon", "1"), "leave --epsilon"),
+        (("price", "--error", "0", "--confidence", "0.9999999999"), "no sensible price"),
+        (("release", "--epsilon", "1", "--budget", "dollars=1"), "rho=1/10"),
+        (("release", "--mu", "1/10", "--budget", "1"), "pure ε"),
+    ],
+    ids=str,
+)
+def test_prices_that_make_no_sense(run, arguments, match):
+    command, *rest = arguments
+    done = run(command, *BY_CITY, *rest)
+    assert done.returncode == 2
+    assert match in done.stderr
+
+
+def test_who_insists_may_pay_more_on_the_command_line(run):
+    assert run("plan", *BY_CITY, "--epsilon", "30", "--insist").returncode == 0

@@ -240,7 +240,7 @@ def price_text(price: Privacy | None, cost: Cost) -> str:
     if price is None:
         return str(cost)
     asked, short = str(price), short_price(price)
-    rounded = f" (about {short[4:]})" if len(asked) > _LONG_PRICE and price.currency != "epsilon and delta" else ""
+    rounded = f" ({short[4:]})" if len(asked) > _LONG_PRICE and price.currency != "epsilon and delta" else ""
     return f"{asked}{rounded}" if asked == str(cost) else f"{asked}{rounded}; charged {cost}"
 
 
