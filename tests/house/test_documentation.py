@@ -61,3 +61,10 @@ def test_every_theory_page_is_in_the_navigation():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_no_page_points_into_a_machine(page):
     assert not re.search(r"/(home|root|work|tmp)/", page.read_text())
+
+
+def test_every_file_that_the_map_names_exists():
+    named = re.findall(r"`([\w/]+\.py)`", (DOCS / "rooms.md").read_text())
+    files = [str(path) for path in (ROOT / "src" / "leastnoise").rglob("*.py")]
+    assert len(named) > 10
+    assert not [name for name in named if not any(file.endswith(f"/{name}") for file in files)]
