@@ -3,7 +3,7 @@
 import pytest
 
 import leastnoise.release as ln
-from support.people import write_people
+from support.people import AMPLE, write_people
 
 
 @pytest.fixture(scope="session")
@@ -19,7 +19,7 @@ def open_people(people, tmp_path):
     opened = []
 
     def open_it(**options):
-        given = {"budget": (10**6, "1/10"), "ledger": tmp_path / "ledger", **options}
+        given = {"budget": AMPLE, "ledger": tmp_path / "ledger", **options}
         opened.append(ln.open(people[0], **given))
         return opened[-1]
 

@@ -9,7 +9,7 @@ import pytest
 import leastnoise.release as ln
 from leastnoise.accounting import Ledger, PostgresStore
 from leastnoise.model.privacy import Privacy
-from support.people import CITIES, SURE
+from support.people import AMPLE, CITIES, SURE
 
 
 def in_duckdb(path, tmp_path, _):
@@ -48,7 +48,7 @@ def in_pandas(path, *_):
 def test_every_engine_answers_alike(put, people, tmp_path, request):
     path, rows = people
     place = put(path, tmp_path, request)
-    with ln.open(**place, budget=(10**6, "1/10"), ledger=tmp_path / "ledger") as dataset:
+    with ln.open(**place, budget=AMPLE, ledger=tmp_path / "ledger") as dataset:
         counts = dataset.count(by="city", keys=[*CITIES, "Nowhere"]).release(SURE)
         truth = Counter(row["city"] for row in rows)
         assert dict(zip(counts.table["city"], counts.table["value"], strict=True)) == {**truth, "Nowhere": 0}

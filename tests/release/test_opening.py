@@ -272,3 +272,11 @@ def test_a_budget_that_was_granted_beforehand_takes_the_unit_of_the_first_openin
             dataset.count().release("1/2")
         with pytest.raises(BudgetChanged, match="can't be used per row"):
             ln.open(people[0], ledger=ledger, name="people")
+
+
+@pytest.mark.parametrize("budget", [21, (1, "1/2"), Privacy(rho=21), Privacy(mu=7)], ids=str)
+def test_a_budget_that_protects_hardly_anybody_must_be_insisted_upon(people, tmp_path, budget):
+    with pytest.raises(BadParameter, match="insist"):
+        ln.open(people[0], budget=budget, ledger=tmp_path / "ledger")
+    assert not (tmp_path / "ledger").exists()
+    ln.open(people[0], budget=Privacy(21, insist=True), ledger=tmp_path / "ledger").close()

@@ -23,7 +23,7 @@ from leastnoise.errors import (
 )
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.queries.query import Query
-from support.people import CITIES, SURE
+from support.people import AMPLE, CITIES, SURE
 from support.processes import Child
 
 RARE = "Xanthippe-8741"
@@ -37,7 +37,7 @@ def open_table(tmp_path):
     def open_it(columns, **options):
         path = tmp_path / f"table{len(opened)}.parquet"
         pq.write_table(pa.table(columns), path)
-        opened.append(ln.open(path, **{"budget": (10**6, "1/10"), "ledger": tmp_path / "ledger", **options}))
+        opened.append(ln.open(path, **{"budget": AMPLE, "ledger": tmp_path / "ledger", **options}))
         return opened[-1]
 
     yield open_it
@@ -253,7 +253,7 @@ class TestBudget:
                 dataset.count().release("1e-9")
 
     def test_each_query_is_charged_what_its_plan_says(self, people, tmp_path):
-        with ln.open(people[0], budget=(100, "1e-3"), ledger=tmp_path / "ledger") as dataset:
+        with ln.open(people[0], budget=(20, "1e-3"), ledger=tmp_path / "ledger") as dataset:
             queries: list[Query] = [
                 dataset.count(by="city", keys=CITIES),
                 dataset.variance("age", bounds=(0, 100)),

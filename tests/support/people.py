@@ -10,6 +10,7 @@ from leastnoise.model.privacy import Privacy
 CITIES = ("Lyon", "Metz", "Nice")
 # Noise is zero but for a chance of about e^-40, whatever the sensitivity in these tests.
 SURE = Privacy(4000, insist=True)
+AMPLE = Privacy(10**6, "1/10", insist=True)  # a budget that no test uses up
 
 
 def write_people(path):

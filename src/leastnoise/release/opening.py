@@ -143,13 +143,15 @@ def _analyst() -> str:
 
 
 def _read_budget(budget: Budget) -> Privacy | None:
-    if budget is None or isinstance(budget, Privacy):
-        return budget
+    if budget is None:
+        return None
+    if isinstance(budget, Privacy):
+        return budget.require_sensible()
     if isinstance(budget, tuple | list):
         if len(budget) != 2:
             raise BadParameter("budget must be ε or a pair (ε, δ)", given=budget, fix='pass budget=(1, "1e-6")')
-        return Privacy(*budget)
-    return Privacy(budget)
+        return Privacy(*budget).require_sensible()
+    return Privacy(budget).require_sensible()
 
 
 def _open_account(place: Place, table: Table, name: str | None, opening: Opening) -> tuple[Ledger, str]:
