@@ -20,13 +20,11 @@ from leastnoise.accounting import (
     GaussianPrivacy,
     Grouped,
     LaplaceNoise,
-    Ledger,
     Limits,
     Parallel,
     Pure,
     RandomizedResponse,
     Remaining,
-    Request,
     compose,
     cost_of,
     event_from_dict,
@@ -370,34 +368,6 @@ def test_a_claim_of_gaussian_events_is_held_to_their_exact_profile():
     half = GaussianPrivacy(mu_squared / 2)
     assert cost_of(Fixed([half, half], 1, "1e-6")).basic == (1, Fraction(1, 10**6))
     assert delta_of(mu_squared, Fraction(1)).upper <= Fraction(1, 10**6)
-
-
-def test_a_ledger_that_was_written_before_mu_goes_on(tmp_path, monkeypatch):
-    """Prices of three numbers and grants without a rule are read, verified and added to."""
-    old = {"dataset": "d", "analyst": "a"}
-    with monkeypatch.context() as patch:
-        to_list, to_dict = Cost.to_list, Limits.to_dict
-        patch.setattr(Cost, "to_list", lambda cost: to_list(cost)[:3])
-        fields = ("epsilon", "delta")
-        patch.setattr(
-            Limits,
-            "to_dict",
-            lambda limits: {**{k: to_dict(limits)[k] for k in fields}, "event_delta": str(limits.budget.delta / 2)},
-        )
-        with Ledger.create(tmp_path / "old.ledger") as ledger:
-            ledger.grant(BUDGET, dataset="d")
-            ledger.debit(Request("1", Pure("1/10"), **old))
-            ledger.debit(Request("2", Approximate("1/10", "1e-7"), **old))
-            ledger.debit(Request("3", GaussianNoise("1/1000", 3), **old))
-    with Ledger.open(tmp_path / "old.ledger") as ledger:
-        assert ledger.verify().requests == 3
-        ledger.debit(Request("4", HISTOGRAM, **old))
-        ledger.debit(Request("5", Fixed([HISTOGRAM] * 2, "3/20", "1e-8"), **old))
-        spent = ledger.balances()[0].spent
-        assert spent.rho == sum(cost_of(e).rho for e in (Pure("1/10"), Pure("1/10"))) + Fraction(1, 1000) + (
-            HISTOGRAM.mu_squared * 3 / 2
-        )
-        assert ledger.verify().requests == 5
 
 
 def test_what_is_no_list_of_events_is_refused():

@@ -66,7 +66,11 @@ RAISES = {
     },
     "combinatorial/sorted_counts/diagram.py": {"_clamped": (1, FORM)},
     "combinatorial/sorted_counts/isotonic_counts.py": {"IsotonicCounts.pmf": (1, ALWAYS)},
-    "combinatorial/sorted_counts/planning.py": {"plan_sorted_counts": (1, PARAMETER), "zipf_counts": (1, PARAMETER)},
+    "combinatorial/sorted_counts/planning.py": {
+        "plan_sorted_counts": (1, PARAMETER),
+        "zipf_counts": (1, PARAMETER),
+        "_read_example": (1, PARAMETER),
+    },
     "combinatorial/sorted_counts/sorted_counts.py": {
         "half_decay": (1, PARAMETER),
         "SortedCounts.__init__": (1, PARAMETER),

@@ -313,7 +313,7 @@ def test_a_channel_is_made_or_refused():
 
 def test_a_mechanism_is_released_or_refused(tmp_path):
     with Ledger.create(tmp_path / "ledger") as ledger:
-        ledger.grant(ln.Privacy(1000, "1/10"), "d")
+        ledger.grant(ln.Privacy(1000, "1/10", insist=True), "d")
         charge = {"ledger": ledger, "dataset": "d", "analyst": "a", "purpose": "any", "request_id": None}
         price = {"epsilon": "1/100", "delta": 0}
         asked = {

@@ -22,6 +22,8 @@ from leastnoise.model.labels import decode_label, encode_label
 
 __all__ = ["Table", "table_as_dict", "table_from_dict", "table_from_file", "table_from_json"]
 
+_LONGEST_CELL = 1 << 16  # letters
+
 _KIND, _VERSION = "leastnoise.channel", 1
 
 
@@ -110,6 +112,10 @@ def _read_csv(path: Path) -> Table:
             lines = [[cell.strip() for cell in line] for line in csv.reader(file) if any(cell.strip() for cell in line)]
     except csv.Error as error:
         raise BadChannel(f"this is no CSV: {error}", given=path.name, fix="write one number per cell") from None
+    if any(len(cell) > _LONGEST_CELL for line in lines for cell in line):  # the reader's own limit is a global setting
+        raise BadChannel(
+            "this is no CSV of numbers: a cell is too long", given=path.name, fix="write one number per cell"
+        )
     rounded = any("." in cell for line in lines for cell in line)
     if not lines or _as_number(lines[0][0]) is not None:
         return Table(lines, None, None, rounded)

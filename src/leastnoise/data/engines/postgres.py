@@ -42,6 +42,7 @@ _TYPES = "SELECT oid, typname, typtype = 'e' FROM pg_catalog.pg_type"
 class PostgresDialect(Dialect):
     """The words of Postgres.
 
+    >>> from leastnoise.data.dialect import bound, sql
     >>> POSTGRES.render(sql("a % 2 = ") + bound(1))
     ('a %% 2 = %s', [1])
     """
