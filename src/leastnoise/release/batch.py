@@ -18,15 +18,16 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, overload
 
 from leastnoise.composition import Remaining, compose, cost_of
+from leastnoise.composition.cost import LEAST_EPSILON
 from leastnoise.composition.gaussian import mu_squared_within, pure_of_mu
 from leastnoise.data import Axis, BinAxis, Predicate, col, typed
 from leastnoise.data.columns import Kind
 from leastnoise.data.predicates.disjoint import are_disjoint
-from leastnoise.errors import BadParameter, WrongCurrency
+from leastnoise.errors import BadFilter, BadParameter, WrongCurrency
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_rational
 from leastnoise.ledger import Request
@@ -43,14 +44,16 @@ from leastnoise.release.transaction import left_after, release_once
 
 __all__ = ["Batch", "BatchPlan", "BatchRelease"]
 
-_MOST_QUESTIONS = 1000
+_MOST_QUESTIONS = 200
+_MOST_KEYS = 1000  # of an axis from which disjointness is proven
+_LEAST_WEIGHT, _LARGEST_WEIGHT = Fraction(1, 10**30), 10**30
 _ROUNDS = 4  # of splitting again
-_UNIT = 1 << 24  # shares are whole multiples of 2^-24
+_UNIT = 1 << 16  # shares are whole multiples of 2^-16: so coarse that no rounding of a double changes them
 _WORTH_IT = 1 - 1e-6  # another round must be better by this factor
 _HALVINGS = 10  # of the range in which the largest total ε is looked for
 _FARTHEST = 4  # times the ε of the price: its upper end
 _ROUNDED = 1 + Fraction(1, 10**7)
-_LEAST_ERROR = 1e-300  # of a question that is answered without noise
+_LEAST_ERROR = 1e-100  # of a question that is answered without noise
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,7 @@ class _Split:
     event: Event
     total: float
     note: str
+    group_shares: tuple[Fraction, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -190,7 +194,9 @@ class Batch:
                     given=type(weights).__name__ if not isinstance(weights, Sequence) else len(weights),
                     fix=f"pass {len(queries)} numbers",
                 )
-            read = tuple(read_rational(weight, "weight", above=0) for weight in weights)
+            read = tuple(
+                read_rational(weight, "weight", at_least=_LEAST_WEIGHT, at_most=_LARGEST_WEIGHT) for weight in weights
+            )
         return cls(dataset, tuple(queries), read)
 
     def plan(
@@ -245,10 +251,11 @@ class Batch:
         level, share = read_confidence(confidence), read_rational(delta, "delta", at_least=0, below=1)
         wanted = [read_rational(error, "error", at_least=0) for error in errors]
         splitter = _Splitter(self.queries, self.groups, self._even_weights())
+        own = splitter.own_delta(share)
 
         def of_each(unit: str) -> _Split:
             prices = tuple(
-                query.price_of(error, level, share if query.needs_delta else Fraction(0), unit)
+                query.price_of(error, level, own if query.needs_delta else Fraction(0), unit)
                 for query, error in zip(self.queries, wanted, strict=True)
             )
             return splitter.at_prices(prices, Composed, f"each question keeps its error; {unit} by question")
@@ -324,7 +331,7 @@ class Batch:
         """The questions."""
         return f"<Batch: {'; '.join(query.question for query in self.queries)}>"
 
-    @property
+    @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:
         """The questions by number, those together that no unit can touch at the same time: each costs once."""
         filters = [self._rows_of(query) for query in self.queries]
@@ -345,15 +352,15 @@ class Batch:
 
     def _rows_of(self, query: Query) -> Predicate | None:
         """A filter that all rows pass which the question counts; None where none is known."""
-        kinds = self.dataset.table.columns
-        parts = [_on_axis(axis) for axis in query.broken_down_by]
-        known = [typed(part, kinds) for part in parts if part is not None]
-        known += [] if query.where is None else [query.where]
-        if not known:
-            return None
-        rows = known[0]
-        for part in known[1:]:
-            rows = rows & part
+        kinds, rows = self.dataset.table.columns, query.where
+        for axis in query.broken_down_by:
+            with suppress(
+                BadFilter
+            ):  # an axis that no filter can say: without it the rows are more, and less is proven
+                inside = _on_axis(axis)
+                if inside is not None:
+                    part = typed(inside, kinds)
+                    rows = part if rows is None else rows & part
         return rows
 
     def _check(self, event: Event) -> None:
@@ -433,7 +440,7 @@ class _Splitter:
 
     def gaussian(self, price: Privacy) -> _Split:
         """A split of the μ² that the exact Gaussian profile allows at (ε, δ)."""
-        own = self._own_delta(price)
+        own = self.own_delta(price.delta)
         mu_squared = mu_squared_within(price.epsilon, price.delta - own * self._needy())
 
         def at(query: Query, share: Fraction) -> Privacy:
@@ -444,21 +451,20 @@ class _Splitter:
 
     def pure_by_joint_law(self, price: Privacy) -> _Split:
         """A split of the largest total ε whose joint law is still (ε, δ)."""
-        own = self._own_delta(price)
+        own = self.own_delta(price.delta)
 
-        def split_of(total: Exact) -> _Split:
-            def at(query: Query, share: Fraction) -> Privacy:
-                return Privacy(total * share, own) if query.needs_delta else Privacy(total * share)
-
-            return self.best(at, 2, Composed, "pure noise")
+        def price_at(total: Exact) -> Callable[[Query, Fraction], Privacy]:
+            return lambda query, s: Privacy(total * s, own) if query.needs_delta else Privacy(total * s)
 
         def fits(split: _Split) -> bool:
             return compose(_parts(split.event), price.delta).epsilon <= price.epsilon
 
-        low, high, best = Fraction(1), Fraction(_FARTHEST), split_of(price.epsilon)
+        low, high = Fraction(1), Fraction(_FARTHEST)
+        best = self.best(price_at(price.epsilon), 2, Composed, "pure noise")
+        shares = list(best.group_shares)
         for _ in range(_HALVINGS if len(self.groups) > 1 else 0):
             middle = (low + high) / 2
-            tried = split_of(price.epsilon * middle)
+            tried = self._at(shares, price_at(price.epsilon * middle), Composed, "pure noise")
             if fits(tried):
                 low, best = middle, tried
             else:
@@ -474,7 +480,7 @@ class _Splitter:
     ) -> _Split:
         share_of = {place: share for group, share in zip(self.groups, shares, strict=True) for place in group}
         prices = tuple(price_at(query, share_of[place]) for place, query in enumerate(self.queries))
-        return self.at_prices(prices, join, note)
+        return replace(self.at_prices(prices, join, note), group_shares=tuple(shares))
 
     def at_prices(self, prices: tuple[Privacy, ...], join: Callable[[tuple[Event, ...]], Event], note: str) -> _Split:
         """All questions at these prices."""
@@ -487,9 +493,9 @@ class _Splitter:
     def _needy(self) -> int:
         return sum(query.needs_delta for query in self.queries)
 
-    def _own_delta(self, price: Privacy) -> Fraction:
+    def own_delta(self, delta: Fraction) -> Fraction:
         """The δ of each question that can't be answered without one: half of all is left for the joint law."""
-        return price.delta / (2 * max(self._needy(), 1))
+        return delta / (2 * max(self._needy(), 1))
 
 
 def _claimed(price: Privacy, events: tuple[Event, ...]) -> Event:
@@ -531,7 +537,7 @@ def _root_above(square: Fraction) -> Fraction:
 
 def _rounded_up(price: Exact) -> Fraction:
     """A little more, with few digits: the claim stands also where another version finds a slightly larger bound."""
-    near = Fraction(float(price)) * _ROUNDED
+    near = Fraction(max(float(price), float(LEAST_EPSILON))) * _ROUNDED
     digits = 8 - math.ceil(math.log10(near))
     return Fraction(math.ceil(near * Fraction(10) ** digits)) / Fraction(10) ** digits
 
@@ -550,4 +556,6 @@ def _on_axis(axis: Axis) -> Predicate | None:
         ends = [int(edge) if edge.denominator == 1 else None for edge in (axis.edges[0], axis.edges[-1])]
         low, high = ends
         return None if low is None or high is None else (value >= low) & (value <= high)
-    return None if None in axis.keys else value.is_in(list(axis.keys))
+    if None in axis.keys or len(axis.keys) > _MOST_KEYS:
+        return None
+    return value.is_in(list(axis.keys))

@@ -1,5 +1,6 @@
 """A claim that two filters exclude each other is never wrong: random filters on all rows of a small table."""
 
+from decimal import Decimal
 from itertools import combinations, product
 
 from hypothesis import given
@@ -9,16 +10,22 @@ from leastnoise.data.columns import Kind
 from leastnoise.data.predicates import holds, parse
 from leastnoise.data.predicates.disjoint import are_disjoint
 
-KINDS = {"n": Kind.INTEGER, "x": Kind.REAL, "t": Kind.TEXT, "b": Kind.BOOLEAN}
+KINDS = {"n": Kind.INTEGER, "x": Kind.REAL, "t": Kind.TEXT, "b": Kind.BOOLEAN, "d": Kind.DECIMAL}
+EDGE = 2**53  # from here on doubles do not tell all whole numbers apart
+DECIMALS = (None, Decimal(EDGE), Decimal(EDGE + 1), Decimal("0.1"))
 ROWS = [
     dict(zip(KINDS, row, strict=True))
-    for row in product((None, -1, 0, 1, 2), (None, 0.0, 0.1, 0.30000000000000004, 1.5), (None, "a", "b"), (True, False))
+    for row in product(
+        (None, -1, 0, 1, 2), (None, 0.0, 0.1, 0.30000000000000004, 1.5), (None, "a", "b"), (True, False), DECIMALS
+    )
 ]
 NUMBERS = ["-1", "0", "1", "2", "0.1", "0.3", "0.30000000000000004", "0.1000000000000000055511151231257827"]
 TESTS = [
     *(f"{name} {sign} {value}" for name in "nx" for sign in ("=", "!=", "<", "<=", ">", ">=") for value in NUMBERS),
     *(f"1 {operator} {name}" for name in "nx" for operator in ("<", "<=", ">", ">=")),
     *("n IN (0, 2)", "n IN (1)", "x IN (0.1, 1.5)", "t = 'a'", "t IN ('a', 'b')", "t != 'a'", "t IS NULL", "n IS NULL"),
+    *(f"d {sign} {value}" for sign in ("=", "<", "<=", ">", ">=") for value in (EDGE, EDGE + 1, EDGE + 2, "0.1")),
+    *(f"d IN ({EDGE + 1}, 7)", f"d IN ({EDGE})", f"n IN ({EDGE}, {EDGE + 1})", "d >= 0.1000000000000000055"),
     *("x IS NULL", "b", "NOT b", "FALSE", "TRUE", "t LIKE 'a%'", "n % 2 = 1", "n + 1 = 2"),
 ]  # fmt: skip
 
@@ -73,3 +80,13 @@ def test_what_people_write_is_proven():
         assert are_disjoint(parse(one, KINDS), parse(other, KINDS), KINDS), (one, other)
     assert not are_disjoint(parse("n < 0", KINDS), parse("n >= 0", KINDS), ["x"])
     assert not are_disjoint(parse("n <= 0", KINDS), parse("n >= 0", KINDS), KINDS)
+
+
+def test_literals_that_share_a_double_exclude_nothing():
+    """A decimal column is compared by doubles: the row 2^53 passes both filters of each pair."""
+    row = dict.fromkeys(KINDS) | {"d": Decimal(EDGE)}
+    for one, other in ((f"d <= {EDGE}", f"d >= {EDGE + 1}"), (f"d = {EDGE}", f"d IN ({EDGE + 1})")):
+        first, second = parse(one, KINDS), parse(other, KINDS)
+        assert holds(first, row)
+        assert holds(second, row)
+        assert not are_disjoint(first, second, KINDS)

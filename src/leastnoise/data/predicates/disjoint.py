@@ -7,7 +7,7 @@ lies in both. Whatever these rules do not settle is not proven: the answer is th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -32,6 +32,7 @@ from leastnoise.data.predicates.nodes import (
 __all__ = ["are_disjoint"]
 
 _MOST_PAIRS = 1 << 16
+_SMALLEST, _LARGEST = Fraction(1, 10**290), 10**290
 
 
 def are_disjoint(one: Predicate, other: Predicate, columns: Collection[str]) -> bool:
@@ -70,74 +71,89 @@ def _no_common_value(one: Predicate, other: Predicate) -> bool:
     for first, second in ((one, other), (other, one)):
         if isinstance(first, IsMissing) and isinstance(second, ComparisonTest | IsIn | TextTest):
             return isinstance(first.term, Name) and first.term in second.children()
-    ours, theirs = _spans(one), _spans(other)
-    if ours is None or theirs is None or ours[0] != theirs[0]:
+    ours, theirs = _values_of(one), _values_of(other)
+    if ours is None or theirs is None or ours.name != theirs.name:
         return False
-    return all(mine.excludes(yours) for mine in ours[1] for yours in theirs[1])
+    return ours.excludes(theirs)
 
 
 @dataclass(frozen=True)
-class _Span:
-    """The values from low to high, None for no end; the ends belong to it or not."""
+class _Values:
+    """What a test of one column against constants lets through: some points, or all from low to high (None: no end)."""
 
-    kind: Kind
+    name: Name
+    points: tuple[Any, ...] = ()
     low: Any = None
     high: Any = None
     low_open: bool = False
     high_open: bool = False
 
-    def excludes(self, other: _Span) -> bool:
+    def excludes(self, other: _Values) -> bool:
+        """Whether no value is in both."""
+        if self.points and other.points:
+            return set(map(_nearest, self.points)).isdisjoint(map(_nearest, other.points))
+        if self.points or other.points:
+            few, many = (self, other) if self.points else (other, self)
+            return all(_Values(few.name, (), point, point).excludes(many) for point in few.points)
         return _is_empty(self, other) or _is_empty(other, self)
 
 
-def _is_empty(above: _Span, below: _Span) -> bool:
+def _is_empty(above: _Values, below: _Values) -> bool:
     """Whether no value is both from `above.low` on and up to `below.high`."""
     low, high = above.low, below.high
     if low is None or high is None or type(low) is not type(high):
         return False
-    open_end = above.low_open or below.high_open
-    if above.kind is Kind.REAL:
-        # An engine may compare with the double nearest to a literal, or with the literal itself: this holds in both.
-        near_low, near_high = _double(low), _double(high)
-        return near_low > near_high or (near_low == near_high and open_end and low >= high)
-    return bool(low > high or (low == high and open_end))
+    near_low, near_high = _nearest(low), _nearest(high)
+    return bool(near_low > near_high or (near_low == near_high and low >= high and (above.low_open or below.high_open)))
 
 
-def _spans(test: Predicate) -> tuple[str, list[_Span]] | None:
+def _nearest(value: Any) -> Any:
+    """The value as an engine may compare it.
+
+    Beside a whole number in a column of whole numbers that is itself. Other numbers may be compared as they are, or by
+    the doubles nearest to them: what is proven of these, and of the numbers where the doubles are equal, holds in both.
+    """
+    return float(value) if isinstance(value, Fraction) else value
+
+
+def _values_of(test: Predicate) -> _Values | None:
     """The column that a test compares with constants, and the values for which it holds; None for other tests."""
-    if isinstance(test, IsIn) and isinstance(test.term, Name) and test.term.kind is not None:
-        return test.term.column, list(_points(test.term.kind, [literal.value for literal in test.values]))
+    if isinstance(test, IsIn) and isinstance(test.term, Name):
+        return _points(test.term, [literal.value for literal in test.values])
     if not isinstance(test, ComparisonTest):
         return None
     left, right, operator = test.left, test.right, test.operator
     if isinstance(left, Literal):
         left, right, operator = right, left, {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(operator, operator)
-    if not isinstance(left, Name) or not isinstance(right, Literal) or left.kind is None:
+    if not isinstance(left, Name) or not isinstance(right, Literal):
         return None
-    kind, value = left.kind, _comparable(right.value)
     if operator == "=":
-        return left.column, list(_points(kind, [right.value]))
-    if kind is Kind.TEXT or operator not in ("<", "<=", ">", ">="):
+        return _points(left, [right.value])
+    value = _comparable(left, right.value)
+    if value is None or left.kind is Kind.TEXT or operator not in ("<", "<=", ">", ">="):
         return None
     is_open = operator in ("<", ">")
-    span = _Span(kind, low=value, low_open=is_open) if operator[0] == ">" else _Span(kind, None, value, False, is_open)
-    return left.column, [span]
+    if operator[0] == ">":
+        return _Values(left, low=value, low_open=is_open)
+    return _Values(left, high=value, high_open=is_open)
 
 
-def _points(kind: Kind, values: list[Any]) -> Iterator[_Span]:
-    for value in map(_comparable, values):
-        yield _Span(kind, value, value)
+def _points(name: Name, values: list[Any]) -> _Values | None:
+    points = tuple(_comparable(name, value) for value in values)
+    return None if None in points else _Values(name, points)
 
 
-def _comparable(value: Any) -> Any:
-    """A literal with a total order among its own type: numbers as rationals."""
+def _comparable(name: Name, value: Any) -> Any:
+    """A literal with a total order among its own type; None where nothing is to be proven from it.
+
+    Whole numbers beside a column of whole numbers stay as they are; all other numbers become rationals. An engine may
+    take very large or very small ones for others, so nothing is said of them.
+    """
     if isinstance(value, bool | str | date | datetime):
         return value
-    return Fraction(value) if isinstance(value, int | Decimal) else None
-
-
-def _double(number: Fraction) -> float:
-    try:
-        return float(number)
-    except OverflowError:
-        return float("inf") if number > 0 else float("-inf")
+    if name.kind is Kind.INTEGER:
+        return int(value) if value == int(value) else None
+    if name.kind not in (Kind.REAL, Kind.DECIMAL) or not isinstance(value, int | Decimal):
+        return None
+    number = Fraction(value)
+    return number if not number or _SMALLEST <= abs(number) <= _LARGEST else None
