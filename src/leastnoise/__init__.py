@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         plots,
         rainbow,
         release,
+        testing,
     )
     from leastnoise.checker import Audit, Fit, Verdict, audit, check, fit, privacy_curve
     from leastnoise.data import col
@@ -78,13 +79,14 @@ __all__ = [
     "rainbow",
     "release",
     "release_mechanism",
+    "testing",
 ]
 
 # Where each public name lives. A name is imported when it is first asked for, so that `import leastnoise` and the
 # command line start at once.
 _MODULES = (
     *("accounting", "bounds", "channels", "combinatorial", "data", "errors"),
-    *("exact", "graphs", "mechanisms", "plots", "rainbow", "release"),
+    *("exact", "graphs", "mechanisms", "plots", "rainbow", "release", "testing"),
 )
 _HOMES = {
     "Audit": "leastnoise.checker",

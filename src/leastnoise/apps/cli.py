@@ -10,6 +10,7 @@ import leastnoise
 from leastnoise.apps.budget import app as budget
 from leastnoise.apps.check import check
 from leastnoise.apps.design import design
+from leastnoise.apps.gallery import gallery
 from leastnoise.apps.release import ask
 
 __all__ = ["app", "main"]
@@ -51,6 +52,7 @@ app.command("price", help="Say what a wanted error would cost: the least ε, ρ 
 app.command("release", help="Answer a question about a table, and charge the budget for it.")(ask)
 app.command()(check)
 app.command()(design)
+app.command()(gallery)
 app.add_typer(budget, name="budget")
 
 
