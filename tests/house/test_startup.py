@@ -6,7 +6,10 @@ import sys
 
 import pytest
 
-HEAVY = {"numpy", "scipy", "flint", "cryptography", "igraph", "matplotlib", "duckdb", "pyspark", "psycopg", "fastapi"}
+HEAVY = {
+    *("numpy", "scipy", "flint", "cryptography", "igraph", "matplotlib", "duckdb", "pyspark", "psycopg", "fastapi"),
+    "sqlglot",
+}
 
 
 def imported_by(code):

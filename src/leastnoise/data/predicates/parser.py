@@ -1,4 +1,4 @@
-"""Read a filter from text: a small SQL-like language, and nothing beyond it.
+"""Read a filter from text: a small part of SQL, and nothing beyond it.
 
     filter  = filter OR filter | filter AND filter | NOT filter | ( filter ) | TRUE | FALSE | boolean column
             | value (= | != | <> | < | <= | > | >=) value
@@ -9,24 +9,23 @@
     value   = column | "column" | literal | value (+ | - | * | /) value | column % literal | - value | ( value )
     literal = 18 | 0.5 | 1e6 | 'text' | TRUE | FALSE | DATE '2024-01-31' | TIMESTAMP '2024-01-31 12:00:00'
 
-What is not in this list can't be said: the parser knows no functions, subqueries, casts or windows to call. A word of
-SQL that filters lack is refused by its name, with what to write instead.
+sqlglot makes the tree (the grammar beside this file). Here each node of it becomes one of ours, or the filter is
+refused by the word that it may not have, with its place and what to write instead. A node counts only with the parts
+that are read here: any other part that sqlglot may have found is refused, too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, Any
 
 from leastnoise.data.columns import Kind
 from leastnoise.data.predicates.nodes import (
     KEYWORDS,
-    MAX_DEPTH,
-    MAX_TEXT,
     And,
     Calculation,
     ComparisonTest,
@@ -43,55 +42,40 @@ from leastnoise.data.predicates.nodes import (
     remainder,
 )
 from leastnoise.data.predicates.typecheck import typed
-from leastnoise.errors import BadFilter
+from leastnoise.data.predicates.words import advice_for
+from leastnoise.errors import BadFilter, UnknownColumn
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 __all__ = ["parse"]
 
-_COMPARISONS = {"=": "=", "==": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_COMPARISONS = {"EQ": "=", "NEQ": "!=", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
+_CALCULATIONS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Mod": "%"}
 _TEXT_TESTS = ("starts_with", "ends_with", "contains")
-# What to write instead of the words of SQL that filters do not have.
-_ADVICE = {
-    "a filter looks at one row of one table: compare its columns with literals": """
-        SELECT EXISTS ANY ALL SOME WITH UNION FROM WHERE JOIN OVER PARTITION ORDER GROUP INSERT UPDATE DELETE DROP
-        ATTACH COPY PRAGMA SET INSTALL LOAD CALL COUNT SUM AVG MIN MAX MEDIAN RANK ROW_NUMBER LAG LEAD""",
-    "say it with AND, OR and NOT": "CASE WHEN THEN ELSE END IF IIF XOR",
-    "compare a column with a literal of its own kind": "CAST TRY_CAST CONVERT",
-    "use LIKE 'start%', LIKE '%end' or LIKE '%within%'": "ILIKE SIMILAR REGEXP RLIKE GLOB REGEXP_MATCHES MATCH",
-    "use IS MISSING": "COALESCE IFNULL NVL NULLIF ISNULL NOTNULL",
-    "list the spellings: city IN ('Bonn', 'BONN')": "LOWER UPPER TRIM LENGTH SUBSTR SUBSTRING CONCAT",
-    "use BETWEEN, + - * / and %": "ABS ROUND FLOOR CEIL SQRT POWER EXP LN LOG DIV MOD",
-    "write the moment as a literal: DATE '2024-01-31'": """
-        NOW CURRENT_DATE CURRENT_TIMESTAMP TODAY INTERVAL EXTRACT DATE_TRUNC YEAR""",
-    "use starts_with, ends_with or contains, which know no wildcards": "ESCAPE COLLATE",
+_NUMBER = re.compile(r"[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?")
+_LONGEST_NUMBER = 400
+# What to write instead of nodes that are no words.
+_NODES = {
+    "DPipe": ("||", "list the texts: city IN ('Bonn', 'Ulm')"),
+    "Concat": ("texts one after the other", "list the texts: city IN ('Bonn', 'Ulm')"),
+    "Placeholder": ("?", "write the value itself"),
+    "Parameter": ("@", "write the value itself"),
+    "Bracket": ("[", "use IN (…) with parentheses"),
+    "Tuple": ("lists of values here", "compare one value at a time"),
+    "Star": ("*", "name a column"),
+    "BitwiseAnd": ("&", "write AND"),
+    "BitwiseOr": ("|", "write OR"),
+    "BitwiseXor": ("^", "multiply: x * x"),
+    "BitwiseNot": ("~", "write NOT"),
+    "Subquery": ("SELECT", str(advice_for("SELECT"))),
+    "Select": ("SELECT", str(advice_for("SELECT"))),
+    "Window": ("OVER", str(advice_for("OVER"))),
+    "ILike": ("ILIKE", str(advice_for("ILIKE"))),
+    "Cast": ("CAST", "compare a column with a literal of its own kind"),
+    "Case": ("CASE", "say it with AND, OR and NOT"),
+    "National": ("N'…'", "write the text in single quotes"),
 }
-_REFUSED = {word: advice for advice, words in _ADVICE.items() for word in words.split()}
-_SIGNS = {
-    ";": "a filter is one condition: leave it out",
-    "--": "a filter has no comments: leave it out, or put a space between the signs",
-    "/*": "a filter has no comments: leave it out",
-    "::": "compare a column with a literal of its own kind",
-    "||": "list the texts: city IN ('Bonn', 'Ulm')",
-    "`": 'quote a column\'s name with double quotes: "my column"',
-    ".": "name the column alone, without its table",
-    "[": "use IN (…) with parentheses",
-    "~": "use LIKE 'start%', LIKE '%end' or LIKE '%within%'",
-    "&": "write AND",
-    "|": "write OR",
-    "?": "write the value itself",
-    "$": "write the value itself",
-    "'": "close the text with a second quote; write '' for a quote within",
-    '"': 'close the name with a second double quote; write "" for one within',
-}
-_TOKEN = re.compile(
-    r"""\s*(?:(?P<bad>--|/\*|::|\|\|)
-    |(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
-    |(?P<word>[^\W\d]\w*)
-    |(?P<name>"(?:[^"]|"")*+")
-    |(?P<text>'(?:[^']|'')*+')
-    |(?P<sign><=|>=|<>|!=|==|[-+*/%<>=(),])
-    |(?P<end>\Z))""",
-    re.VERBOSE,
-)
 
 
 def parse(text: str, columns: Mapping[str, Kind]) -> Predicate:
@@ -106,274 +90,259 @@ def parse(text: str, columns: Mapping[str, Kind]) -> Predicate:
     Traceback (most recent call last):
     leastnoise.errors.UnknownColumn: the table has no such column; given: aeg; did you mean age?
     """
-    return typed(_Reader(text).whole(), columns)
+    from sqlglot import exp
 
+    from leastnoise.data.predicates.grammar import read_tree
 
-class _Token(NamedTuple):
-    """A piece of the text: its kind, its text in the form the grammar wants, and where it stands."""
-
-    kind: str
-    text: str
-    place: int
-
-
-def _tokenize(text: str) -> Iterator[_Token]:
-    """The tokens of a filter, the last one of kind "end"; one pass, in time linear in the text."""
     if not isinstance(text, str):
         raise BadFilter("a filter is text, or built with col", given=type(text).__name__, fix="write 'age >= 18'")
-    if len(text) > MAX_TEXT:
-        raise BadFilter(
-            f"a filter has at most {MAX_TEXT} characters", given=f"{len(text)} characters", fix="shorten it"
-        )
-    place = 0
-    while True:
-        found = _TOKEN.match(text, place)
-        if found is None or found.lastgroup == "bad":
-            raise _unreadable(text, place)
-        kind, piece = str(found.lastgroup), found[str(found.lastgroup)]
-        start, place = found.start(kind), found.end()
-        if kind == "number" and (place < len(text) and (text[place].isalnum() or text[place] in "_.")):
-            raise BadFilter("this is no number", given=text[start : start + 40], fix="write 18, 0.5 or 1e6")
-        if kind == "word" and piece.upper() in KEYWORDS:
-            kind, piece = "keyword", piece.upper()
-        elif kind in ("name", "text"):
-            piece = piece[1:-1].replace(2 * piece[0], piece[0])
-        yield _Token(kind, piece, start)
-        if kind == "end":
-            return
-
-
-def _refuse_word(word: str) -> BadFilter | None:
-    """The error for a word of SQL that filters do not have, or None for any other word."""
-    advice = _REFUSED.get(word.upper())
-    return None if advice is None else BadFilter(f"filters have no {word.upper()}", given=word, fix=advice)
-
-
-def _unreadable(text: str, place: int) -> BadFilter:
-    rest = text[place:].lstrip()
-    sign = next((sign for sign in _SIGNS if rest.startswith(sign)), rest[:1])
-    return BadFilter(
-        f"filters have no {sign} here (character {len(text) - len(rest) + 1})",
-        given=rest[:40],
-        fix=_SIGNS.get(sign, "write comparisons such as age >= 18 joined with AND, OR and NOT"),
-    )
-
-
-class _Cursor:
-    """A text read token by token; `next` is the one that comes."""
-
-    def __init__(self, text: str) -> None:
-        self._tokens = _tokenize(text)
-        self.next = next(self._tokens)
-
-    def take(self, kind: str, *texts: str) -> _Token | None:
-        """Step over the next token if it is of this kind and one of these texts; None if it is not."""
-        token = self.next
-        if token.kind != kind or (texts and token.text not in texts):
-            return None
-        if kind != "end":
-            self.next = next(self._tokens)
-        return token
-
-    def need(self, kind: str, text: str | None = None) -> _Token:
-        """Step over the next token, which must be this one."""
-        token = self.take(kind, *(() if text is None else (text,)))
-        if token is None:
-            raise self.surprise(text or {"text": "'text' in quotes", "number": "a number"}[kind])
-        return token
-
-    def surprise(self, wanted: str) -> BadFilter:
-        """The error for a next token that does not belong here."""
-        token = self.next
-        known = _refuse_word(token.text) if token.kind == "word" else None
-        if known is not None:
-            return known
-        shown = "the end" if token.kind == "end" else token.text
-        return BadFilter(
-            f"expected {wanted} at character {token.place + 1}",
-            given=shown,
-            fix="write comparisons such as age >= 18 joined with AND, OR and NOT",
-        )
-
-
-class _Reader(_Cursor):
-    """A recursive-descent reader with one token of lookahead; it counts how deep it is."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self._depth = 0
-
-    def whole(self) -> Predicate:
-        if self.next.kind == "end":
-            raise BadFilter("the filter is empty", fix="write for example age >= 18, or leave it out")
-        predicate = _truth(self._either())
-        if self.next.kind != "end":
-            raise self.surprise("AND, OR or the end")
-        return predicate
-
-    def _either(self) -> Predicate | Term:
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
+    wrong: BadFilter
+    try:
+        return typed(_Reader("filter", columns).truth(read_tree(text, "filter", exp.Condition, columns)), columns)
+    except BadFilter as error:
+        wrong = error
+    for word in re.findall(r"\w+", text):
+        if word in columns and word.upper() in KEYWORDS:  # perhaps that is what went wrong
             raise BadFilter(
-                f"the filter nests more than {MAX_DEPTH} levels deep", fix="leave out parentheses that do nothing"
+                wrong.problem, given=wrong.given, fix=f'{wrong.fix}; a column called {word} is written "{word}"'
             )
-        parts = [self._both()]
-        while self.take("keyword", "OR"):
-            parts.append(self._both())
-        self._depth -= 1
-        return parts[0] if len(parts) == 1 else Or.of(*map(_truth, parts))
+    raise wrong
 
-    def _both(self) -> Predicate | Term:
-        parts = [self._negated()]
-        while self.take("keyword", "AND"):
-            parts.append(self._negated())
-        return parts[0] if len(parts) == 1 else And.of(*map(_truth, parts))
 
-    def _negated(self) -> Predicate | Term:
-        turns = 0
-        while self.take("keyword", "NOT"):
-            turns += 1
-        test = self._test()
-        if not turns:
-            return test
-        return ~_truth(test) if turns % 2 else _truth(test)
+class _Reader:
+    """Turns the nodes of a tree into ours."""
 
-    def _test(self) -> Predicate | Term:
-        left = self._sum()
-        sign = self.take("sign", *_COMPARISONS)
-        if sign is not None:
-            return ComparisonTest(_COMPARISONS[sign.text], _value(left), _value(self._sum()))
-        if self.take("keyword", "IS"):
-            return self._is(_value(left))
-        inverted = self.take("keyword", "NOT") is not None
-        word = self.take("keyword", "IN", "BETWEEN", "LIKE")
-        if word is None:
-            if inverted:
-                raise self.surprise("IN, BETWEEN or LIKE")
-            return left
-        term = _value(left)
-        found = {"IN": self._in, "BETWEEN": self._between, "LIKE": self._like}[word.text](term)
-        return ~found if inverted else found
+    def __init__(self, what: str, columns: Collection[str]) -> None:
+        self._what, self._columns = what, columns
 
-    def _is(self, term: Term) -> Predicate:
-        inverted = self.take("keyword", "NOT") is not None
-        word = self.take("keyword", "MISSING", "NULL", "TRUE", "FALSE")
-        if word is None:
-            raise self.surprise("MISSING, NULL, TRUE or FALSE")
-        missing = word.text in ("MISSING", "NULL")
-        found = IsMissing(term) if missing else ComparisonTest("=", term, Literal(word.text == "TRUE"))
-        return ~found if inverted else found
+    def truth(self, node: exp.Expr) -> Predicate:
+        """What stands where a condition is wanted: a condition, TRUE, FALSE or a column of booleans."""
+        part = self._part(node)
+        match part:
+            case Predicate():
+                return part
+            case Literal(value=bool() as value):
+                return Constant(value)
+            case Name():
+                return ComparisonTest("=", part, Literal(True))
+        raise BadFilter("a value stands where a condition is wanted", fix="compare it: age >= 18")
 
-    def _in(self, term: Term) -> Predicate:
-        self.need("sign", "(")
-        values = [self._literal()]
-        while self.take("sign", ","):
-            values.append(self._literal())
-        self.need("sign", ")")
-        return IsIn(term, tuple(values))
-
-    def _between(self, term: Term) -> Predicate:
-        low = _value(self._sum())
-        self.need("keyword", "AND")
-        return And.of(ComparisonTest(">=", term, low), ComparisonTest("<=", term, _value(self._sum())))
-
-    def _like(self, term: Term) -> Predicate:
-        pattern = self.need("text").text
-        core = pattern.strip("%")
-        if "%" in core or "_" in core:
+    def value(self, node: exp.Expr) -> Term:
+        part = self._part(node)
+        if isinstance(part, Predicate):
             raise BadFilter(
-                "LIKE knows 'start%', '%end' and '%within%' only",
-                given=pattern,
-                fix="join two with AND, or use starts_with, ends_with or contains for text that has % or _ in it",
+                "a condition stands where a value is wanted", given=str(part), fix="join conditions with AND"
             )
-        read_literal(core)
-        if not core:
-            return TextTest("contains", term, "") if pattern else ComparisonTest("=", term, Literal(""))
-        ends = pattern.startswith("%"), pattern.endswith("%")
-        if ends == (False, False):
-            return ComparisonTest("=", term, Literal(core))
-        return TextTest({(True, True): "contains", (False, True): "starts_with"}.get(ends, "ends_with"), term, core)
+        return part
 
-    def _sum(self) -> Predicate | Term:
-        left = self._product()
-        while sign := self.take("sign", "+", "-"):
-            left = Calculation(sign.text, _value(left), _value(self._product()))
-        return left
+    def _part(self, node: exp.Expr) -> Predicate | Term:
+        kind = type(node).__name__
+        if kind in _COMPARISONS:
+            left, right = self._operands(node)
+            return ComparisonTest(_COMPARISONS[kind], self.value(left), self.value(right))
+        if kind in _CALCULATIONS:
+            return self._calculation(node)
+        readers: dict[str, Callable[[Any], Predicate | Term]] = {
+            "And": self._chain,
+            "Or": self._chain,
+            "Not": self._not,
+            "Paren": lambda paren: self._part(self._inner(paren)),
+            "In": self._in,
+            "Between": self._between,
+            "Like": self._like,
+            "Is": self._is,
+            "Column": self._column,
+            "Literal": self._literal,
+            "Boolean": lambda boolean: Literal(bool(boolean.this)),
+            "Null": self._null,
+            "Neg": self._negative,
+            "Cast": self._cast,
+            "Anonymous": self._function,
+        }
+        if kind not in readers:
+            raise self._refused(node)
+        return readers[kind](node)
 
-    def _product(self) -> Predicate | Term:
-        left = self._signed()
-        while sign := self.take("sign", "*", "/", "%"):
-            right = _value(self._signed())
-            left = remainder(_value(left), right) if sign.text == "%" else Calculation(sign.text, _value(left), right)
-        return left
+    def _chain(self, node: exp.Expr) -> Predicate:
+        """A chain of AND, or of OR: sqlglot nests it to the left, as deep as it is long."""
+        kind, parts = type(node), list[Predicate]()
+        while type(node) is kind:
+            node, last = self._operands(node)
+            parts.append(self.truth(last))
+        parts.append(self.truth(node))
+        return (And if kind.__name__ == "And" else Or).of(*reversed(parts))
 
-    def _signed(self) -> Predicate | Term:
-        minus = plus = 0
-        while sign := self.take("sign", "-", "+"):
-            minus += sign.text == "-"
-            plus += sign.text == "+"
-        if not minus and not plus:
-            return self._atom()
-        term = _value(self._atom())
+    def _calculation(self, node: exp.Expr) -> Term:
+        waiting = list[tuple[str, Any]]()
+        while (kind := type(node).__name__) in _CALCULATIONS:
+            node, right = self._operands(node)
+            waiting.append((_CALCULATIONS[kind], right))
+        found = self.value(node)
+        for symbol, right in reversed(waiting):
+            other = self.value(right)
+            found = remainder(found, other) if symbol == "%" else Calculation(symbol, found, other)
+        return found
+
+    def _operands(self, node: exp.Expr) -> tuple[Any, Any]:
+        self._require_only(node, "this", "expression", "typed", "safe")
+        return node.this, node.args["expression"]
+
+    def _inner(self, node: exp.Expr) -> Any:
+        self._require_only(node, "this")
+        return node.this
+
+    def _not(self, node: exp.Expr) -> Predicate:
+        return ~self.truth(self._inner(node))
+
+    def _in(self, node: exp.Expr) -> Predicate:
+        if node.args.get("query") is not None:
+            raise self._refused(node.args["query"])
+        self._require_only(node, "this", "expressions")
+        if not node.expressions:
+            raise BadFilter("a list to choose from is empty", fix="give at least one literal")
+        return IsIn(self.value(node.this), tuple(self._constant(value) for value in node.expressions))
+
+    def _constant(self, node: exp.Expr) -> Literal:
+        found = self.value(node)
+        if not isinstance(found, Literal):
+            raise BadFilter("a list to choose from holds literals", given=str(found), fix="write city IN ('Bonn')")
+        return found
+
+    def _between(self, node: exp.Expr) -> Predicate:
+        self._require_only(node, "this", "low", "high")
+        term = self.value(node.this)
+        low, high = self.value(node.args["low"]), self.value(node.args["high"])
+        return And.of(ComparisonTest(">=", term, low), ComparisonTest("<=", term, high))
+
+    def _like(self, node: exp.Expr) -> Predicate:
+        self._require_only(node, "this", "expression", "negate")
+        found = _like(self.value(node.this), self._text(node.args["expression"]))
+        return ~found if node.args.get("negate") else found
+
+    def _text(self, node: exp.Expr) -> str:
+        if type(node).__name__ != "Literal" or not node.args.get("is_string"):
+            raise BadFilter("expected 'text' in quotes", given=node.name[:40], fix="write for example 'Bad %'")
+        return str(read_literal(node.this).value)
+
+    def _is(self, node: exp.Expr) -> Predicate:
+        self._require_only(node, "this", "expression")
+        term, word = self.value(node.this), node.args["expression"]
+        kind = type(word).__name__
+        if kind == "Null" or (kind == "Column" and word.name.upper() == "MISSING" and not word.args.get("table")):
+            return IsMissing(term)
+        if kind != "Boolean":
+            raise BadFilter("IS is followed by MISSING, NULL, TRUE or FALSE", given=word.name[:40], fix="use = instead")
+        return ComparisonTest("=", term, Literal(bool(word.this)))
+
+    def _column(self, node: exp.Expr) -> Term:
+        """A column; `table.column` is the column of that name, where there is one."""
+        parts = [part for key in ("catalog", "db", "table") if (part := node.args.get(key)) is not None] + [node.this]
+        if any(type(part).__name__ != "Identifier" for part in parts):
+            raise self._refused(node.this)
+        name = ".".join(str(part.this) for part in parts)
+        if name not in self._columns:
+            self._unknown(node, parts, name)
+        return Name(name)
+
+    def _unknown(self, node: exp.Expr, parts: list[Any], name: str) -> None:
+        """Refuse a name that is not in the schema, if there is more to say of it than what is nearest."""
+        from leastnoise.data.predicates.grammar import position_of
+
+        quoted, where = bool(node.this.args.get("quoted")), position_of(node)
+        if not quoted and name[:1] in "$:@":
+            raise BadFilter(f"a {self._what} has no {name[:1]} ({where})", given=name, fix="write the value itself")
+        if len(parts) > 1 and parts[-1].this in self._columns:
+            raise UnknownColumn(
+                f"the table has no such column ({where})", given=name, fix="name the column alone, without its table"
+            )
+        if not quoted and len(parts) == 1 and (advice := advice_for(name)):
+            raise BadFilter(
+                f"a {self._what} has no {name.upper()} ({where})",
+                given=name,
+                fix=f'{advice}; a column of this name is written "{name}"',
+            )
+        if quoted and not get_close_matches(name, self._columns, n=1, cutoff=0.7):
+            fix = f"text is written in single quotes: '{name}'; double quotes name a column"
+            raise UnknownColumn(f"the table has no such column ({where})", given=f'"{name}"', fix=fix)
+
+    def _literal(self, node: exp.Expr) -> Literal:
+        if node.args.get("is_string"):
+            return read_literal(node.this)
+        if len(node.this) > _LONGEST_NUMBER:
+            raise BadFilter(f"a number has at most {_LONGEST_NUMBER} characters", given=node.this, fix="shorten it")
+        if not _NUMBER.fullmatch(node.this):
+            raise BadFilter("this is no number", given=node.this, fix="write 18, 0.5 or 1e6")
+        return read_literal(Decimal(node.this))
+
+    def _null(self, _: exp.Expr) -> Literal:
+        raise BadFilter("nothing compares with a missing value", given="NULL", fix="write age IS MISSING")
+
+    def _negative(self, node: exp.Expr) -> Term:
+        """The other sign: of a number exactly (minus a Decimal would round it), of all else by subtraction."""
+        term = self.value(self._inner(node))
         if isinstance(term, Literal) and isinstance(term.value, int | Decimal) and not isinstance(term.value, bool):
-            return _negated(term) if minus % 2 else term
-        return Calculation("-", Literal(0), term) if minus % 2 else Calculation("+", Literal(0), term)
+            value = term.value
+            return Literal(value.copy_negate() if isinstance(value, Decimal) else -value)
+        return Calculation("-", Literal(0), term)
 
-    def _atom(self) -> Predicate | Term:
-        if self.take("sign", "("):
-            inner = self._either()
-            self.need("sign", ")")
-            return inner
-        if name := self.take("name"):
-            return Name(name.text)
-        if self.next.kind == "word":
-            return self._word()
-        return self._literal()
+    def _cast(self, node: exp.Expr) -> Term:
+        """DATE '…' and TIMESTAMP '…', which sqlglot tells as casts of text."""
+        word = node.args["to"].this.name
+        literal = type(node.this).__name__ == "Literal" and node.this.args.get("is_string")
+        if not literal or word not in ("DATE", "TIMESTAMP"):
+            raise self._refused(node)
+        self._require_only(node, "this", "to")
+        return _moment(word, node.this.this)
 
-    def _word(self) -> Predicate | Term:
-        word = self.next.text
-        self.take("word")
-        if not self.take("sign", "("):
-            refused = _refuse_word(word) if self.next.kind in ("word", "number", "text", "name") else None
-            if refused is not None:
-                raise refused
-            return Name(word)
-        test = word.lower()
+    def _function(self, node: exp.Expr) -> Predicate | Term:
+        name = str(node.this) if isinstance(node.this, str) else node.name
+        test = name.lower()
         if test not in _TEXT_TESTS:
             nearest = get_close_matches(test, _TEXT_TESTS, n=1, cutoff=0.6)
-            advice = f"did you mean {nearest[0]}?" if nearest else f"the functions are {', '.join(_TEXT_TESTS)}"
-            raise _refuse_word(word) or BadFilter("filters do not have this function", given=f"{word}(…)", fix=advice)
-        term = _value(self._sum())
-        self.need("sign", ",")
-        text = self.need("text").text
-        self.need("sign", ")")
-        read_literal(text)
-        return TextTest(test, term, text)
+            fix = f"did you mean {nearest[0]}?" if nearest else f"the functions are {', '.join(_TEXT_TESTS)}"
+            raise self._no(name.upper() if advice_for(name) else "such function", node, advice_for(name) or fix)
+        if len(node.expressions) != 2:
+            raise BadFilter(f"{test} takes a value and a text", given=f"{name}(…)", fix=f"write {test}(city, 'Bad')")
+        return TextTest(test, self.value(node.expressions[0]), self._text(node.expressions[1]))
 
-    def _literal(self) -> Literal:
-        minus = self.take("sign", "-") is not None
-        if number := self.take("number"):
-            if len(number.text) > 400:
-                raise BadFilter("a number has at most 400 characters", given=number.text, fix="shorten it")
-            return _negated(read_literal(Decimal(number.text))) if minus else read_literal(Decimal(number.text))
-        if minus:
-            raise self.surprise("a number")
-        if text := self.take("text"):
-            return read_literal(text.text)
-        word = self.take("keyword", "TRUE", "FALSE", "DATE", "TIMESTAMP")
-        if word is None:
-            if self.take("keyword", "NULL", "MISSING"):
-                raise BadFilter("nothing compares with a missing value", given="NULL", fix="write age IS MISSING")
-            raise self.surprise("a column or a literal")
-        if word.text in ("TRUE", "FALSE"):
-            return Literal(word.text == "TRUE")
-        return _moment(word.text, self.need("text").text)
+    def _require_only(self, node: exp.Expr, *known: str) -> None:
+        """Refuse a node with parts that are not read: sqlglot may learn new ones."""
+        if any(value not in (None, False, []) for key, value in node.args.items() if key not in known):
+            raise self._refused(node)
+
+    def _refused(self, node: exp.Expr) -> BadFilter:
+        kind = type(node).__name__
+        if kind == "Dot" and type(node.this).__name__ == "Literal":
+            return BadFilter("this is no number", given=str(node.this.this)[:40], fix="write 18, 0.5 or 1e6")
+        word, fix = _NODES.get(kind, (kind.upper(), advice_for(kind) or "write it with AND, OR, NOT and comparisons"))
+        return self._no(word, node, fix)
+
+    def _no(self, word: str, node: exp.Expr, fix: str) -> BadFilter:
+        from leastnoise.data.predicates.grammar import position_of
+
+        where = position_of(node)
+        name = node.name if type(node).__name__ == "Anonymous" else ""
+        return BadFilter(
+            f"a {self._what} has no {word}" + (f" ({where})" if where else ""),
+            given=f"{name}(…)" if name else word,
+            fix=fix,
+        )
 
 
-def _negated(number: Literal) -> Literal:
-    """The number with the other sign, exactly: minus a Decimal would round it to 28 digits."""
-    value = number.value
-    return Literal(value.copy_negate() if isinstance(value, Decimal) else -cast(int, value))
+def _like(term: Term, pattern: str) -> Predicate:
+    core = pattern.strip("%")
+    if "%" in core or "_" in core:
+        raise BadFilter(
+            "LIKE knows 'start%', '%end' and '%within%' only",
+            given=pattern,
+            fix="join two with AND, or use starts_with, ends_with or contains for text that has % or _ in it",
+        )
+    if not core:
+        return TextTest("contains", term, "") if pattern else ComparisonTest("=", term, Literal(""))
+    ends = pattern.startswith("%"), pattern.endswith("%")
+    if ends == (False, False):
+        return ComparisonTest("=", term, Literal(core))
+    return TextTest({(True, True): "contains", (False, True): "starts_with"}.get(ends, "ends_with"), term, core)
 
 
 def _moment(word: str, text: str) -> Literal:
@@ -384,21 +353,3 @@ def _moment(word: str, text: str) -> Literal:
             raise
         example = "2024-01-31" if word == "DATE" else "2024-01-31 12:00:00"
         raise BadFilter(f"this is no {word.lower()}", given=text, fix=f"write {word} '{example}'") from None
-
-
-def _truth(part: Predicate | Term) -> Predicate:
-    """What stands where a condition is wanted: a condition, TRUE, FALSE or a column of booleans."""
-    match part:
-        case Predicate():
-            return part
-        case Literal(value=bool() as value):
-            return Constant(value)
-        case Name():
-            return ComparisonTest("=", part, Literal(True))
-    raise BadFilter("a value stands where a condition is wanted", fix="compare it: age >= 18")
-
-
-def _value(part: Predicate | Term) -> Term:
-    if isinstance(part, Predicate):
-        raise BadFilter("a condition stands where a value is wanted", given=str(part), fix="join conditions with AND")
-    return part
