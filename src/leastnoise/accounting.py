@@ -41,6 +41,7 @@ from leastnoise.model.events import (
     Parallel,
     Pure,
     RandomizedResponse,
+    ThresholdedGaussian,
     event_from_dict,
 )
 from leastnoise.model.privacy import Privacy
@@ -77,6 +78,7 @@ __all__ = [
     "Scope",
     "SqliteStore",
     "Suspension",
+    "ThresholdedGaussian",
     "Verification",
     "Witness",
     "advanced_per_query",

@@ -1,6 +1,7 @@
-"""The stability threshold: its exact law is (ε, δ)-private on all neighbours of small cases, and one less is not."""
+"""Unknown keys: the exact laws are (ε, δ)-private on all neighbours of small cases, and with one less they are not."""
 
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from math import prod
 
@@ -10,9 +11,15 @@ from hypothesis import strategies as st
 
 from leastnoise.checker import check
 from leastnoise.errors import BadParameter, InsecureSource
-from leastnoise.exact import SeededSource, ln
-from leastnoise.mechanisms import Geometric
-from leastnoise.mechanisms.histogram.noisy_threshold import NoisyThreshold, least_threshold
+from leastnoise.exact import Enclosure, SeededSource, exp_enclosure, ln
+from leastnoise.mechanisms import Geometric, plan_for
+from leastnoise.mechanisms.histogram.noisy_threshold import (
+    GaussianThreshold,
+    NoisyThreshold,
+    SelectionThreshold,
+    UnknownKeys,
+    least_threshold,
+)
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import from_edges
 from support.statistics import fits
@@ -50,18 +57,21 @@ def small_case(mechanism, keys, rows, groups):
 
 def chance(mechanism, count, cell, last):
     """The exact probability that a key with this count is hidden (None), shown as `cell`, or as the last or more."""
-    if count == 0:
-        return Fraction(int(cell is None))
-    if cell is None:
-        found = mechanism.hidden(count)
-    elif cell < last:
-        found = mechanism.pmf((("a", cell),), {"a": count})
-    else:
-        below = mechanism.noise.cdf(cell - 1, count)
-        assert below.is_exact
-        return 1 - below.lower
+    found = enclosed(mechanism, count, cell, last)
     assert found.is_exact
     return found.lower
+
+
+@cache
+def enclosed(mechanism, count, cell, last):
+    if count == 0:
+        return Enclosure(*[Fraction(int(cell is None))] * 2)
+    if cell is None:
+        return mechanism.hidden(count, 128)
+    if cell < last:
+        return mechanism.pmf((("a", cell),), {"a": count}, 128)
+    below = mechanism.noise.cdf(cell - 1, count, 128)
+    return Enclosure(1 - below.upper, 1 - below.lower)
 
 
 @pytest.mark.parametrize(
@@ -76,11 +86,91 @@ def test_the_exact_law_is_private_and_the_threshold_is_the_least(groups, rows, k
     assert verdict
     shown = mechanism.noise.tail(mechanism.threshold - rows).lower
     assert verdict.tight_delta == 1 - (1 - shown) ** min(groups, len(keys))
-    lower = NoisyThreshold(epsilon, delta, groups, rows)
-    object.__setattr__(lower, "threshold", mechanism.threshold - 1)
-    channel, graph = small_case(lower, keys, rows, groups)
-    if len(keys) >= groups:
+    if groups == 1:  # else the sum over the keys, which composes, is a little more than the tight δ
+        channel, graph = small_case(with_less(mechanism), keys, rows, groups)
         assert not check(channel, graph, epsilon, delta)
+
+
+def with_less(mechanism):
+    """The same noise, with a threshold that is lower by one."""
+    lower = type(mechanism)(mechanism.epsilon, mechanism.delta, mechanism.groups, mechanism.rows)
+    object.__setattr__(lower, "threshold", mechanism.threshold - 1)
+    return lower
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(ln(2), "1/12"), (ln(3), "1/1000"), (ln(2), "1/100")])
+def test_the_best_selection_with_counts_is_private_and_no_threshold_is_lower(epsilon, delta):
+    mechanism = SelectionThreshold(epsilon, delta)
+    channel, graph = small_case(mechanism, "a", 1, 1)
+    verdict = check(channel, graph, epsilon, Fraction(delta))
+    assert verdict
+    assert 0 <= Fraction(delta) - verdict.tight_delta < Fraction(1, 2**200)
+    channel, graph = small_case(with_less(mechanism), "a", 1, 1)
+    assert not check(channel, graph, epsilon, Fraction(delta))
+    for keys in ("ab", "a"):
+        both = SelectionThreshold(epsilon * 2, delta, 2)
+        channel, graph = small_case(both, keys, 1, 2)
+        assert check(channel, graph, epsilon * 2, Fraction(delta))
+
+
+@given(st.fractions(min_value=Fraction(1, 50), max_value=4, max_denominator=60), st.integers(1, 9))
+def test_keys_show_as_often_as_the_recursion_allows_and_never_more_often(epsilon, digits):
+    delta = Fraction(3, 10**digits)
+    mechanism, shown, ratio = SelectionThreshold(epsilon, delta), Fraction(0), exp_enclosure(epsilon, 512)
+    for count in range(1, 12):
+        shown = min(ratio.upper * shown + delta, 1 - (1 - shown - delta) / ratio.upper, Fraction(1))
+        found = 1 - mechanism.hidden(count).lower
+        assert found <= shown
+        assert shown - found < Fraction(1, 2**200)
+        shown = found
+
+
+def private(mechanism, keys, epsilon, delta):
+    """Whether the law of a small case, enclosed, keeps the promise on all neighbours; None where that is unsure."""
+    groups, rows = mechanism.groups, mechanism.rows
+    last, most, unsure = mechanism.threshold + MOST + 40, exp_enclosure(epsilon, 128), False
+    cells = [None, *range(mechanism.threshold, last + 1)]
+    nodes = [node for node in product(range(MOST + 1), repeat=len(keys)) if max(node) <= rows or len(keys) == 1]
+    for one, other in product(nodes, repeat=2):
+        changes = [abs(a - b) for a, b in zip(one, other, strict=True)]
+        same_way = all(a <= b for a, b in zip(one, other, strict=True)) or all(
+            a >= b for a, b in zip(one, other, strict=True)
+        )
+        if not any(changes) or max(changes) > rows or sum(map(bool, changes)) > groups or not same_way:
+            continue
+        surely = possibly = Fraction(0)
+        for places in product(cells, repeat=len(keys)):
+            p, q = (
+                [enclosed(mechanism, count, cell, last) for count, cell in zip(side, places, strict=True)]
+                for side in (one, other)
+            )
+            surely += max(prod(x.lower for x in p) - most.upper * prod(x.upper for x in q), 0)
+            possibly += max(prod(x.upper for x in p) - most.lower * prod(x.lower for x in q), 0)
+        if surely > delta:
+            return False
+        unsure |= possibly > delta
+    return None if unsure else True
+
+
+@pytest.mark.parametrize(("groups", "rows", "keys"), [(1, 1, "a"), (1, 3, "a"), (2, 1, "ab")])
+def test_the_gaussian_law_is_private_and_one_less_is_not(groups, rows, keys):
+    epsilon, delta = Fraction(2), Fraction(1, 20)
+    mechanism = GaussianThreshold(epsilon, delta, groups, rows)
+    assert private(mechanism, keys, epsilon, delta)
+    assert private(with_less(mechanism), keys, epsilon, delta) is False
+
+
+def test_the_bars_of_unknown_keys():
+    found = {g: plan_for(UnknownKeys(Fraction(1), Fraction(1, 10**6), g)).best for g in (1, 5, 20, 100)}
+    assert {g: best.half_shown for g, best in found.items()} == {1: 14, 5: 50, 20: 103, 100: 239}
+    assert all(
+        float(best.hidden(best.half_shown)) <= 0.5 < float(best.hidden(best.half_shown - 1)) for best in found.values()
+    )
+    assert plan_for(UnknownKeys(Fraction(1, 10**7), Fraction(1, 10**9), 1)).options  # too fine for the best selection
+    rows = plan_for(UnknownKeys(Fraction(1), Fraction(1, 10**6), 2, rows=3))
+    assert {type(option.mechanism) for option in rows.options} == {GaussianThreshold, NoisyThreshold}
+    with pytest.raises(BadParameter, match="count once"):
+        SelectionThreshold(1, "1e-6", rows=2)
 
 
 @given(
@@ -94,7 +184,7 @@ def test_the_threshold_is_the_least_one(epsilon, digits, groups, rows):
     found = least_threshold(noise, delta, groups, rows)
 
     def at(threshold):
-        return 1 - (1 - noise.tail(threshold - rows, 300).upper) ** groups
+        return groups * noise.tail(threshold - rows, 300).upper
 
     assert at(found) <= delta
     assert found == rows + 1 or at(found - 1) > delta

@@ -1,7 +1,7 @@
 """The exact privacy of one release: the law of what is drawn at two true answers, judged against what was charged."""
 
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import permutations, product
 from math import prod
 
@@ -11,7 +11,7 @@ from leastnoise.checker import check
 from leastnoise.composition import cost_of
 from leastnoise.composition.gaussian import delta_of
 from leastnoise.composition.normal_form import parts_of
-from leastnoise.exact.enclosures import exp_above
+from leastnoise.exact.enclosures import Enclosure, exp_above
 from leastnoise.mechanisms import (
     Gaussian,
     Geometric,
@@ -23,7 +23,8 @@ from leastnoise.mechanisms import (
     VectorLaplace,
 )
 from leastnoise.mechanisms.choice.top_k import TopK
-from leastnoise.mechanisms.histogram import IndependentNoise, MappedNoise, NoisyThreshold
+from leastnoise.mechanisms.histogram import IndependentNoise, MappedNoise
+from leastnoise.mechanisms.histogram.noisy_threshold import ThresholdedCounts
 from leastnoise.model.channel import Channel
 from leastnoise.model.events import Approximate
 from leastnoise.model.graphs import path
@@ -65,7 +66,7 @@ def is_private(mechanism, event, before, after, cells=None):
         answers = [tuple(int(v) for v in side) for side in (before, after)]
         here, there = (mechanism.pmf(answers[0], side) for side in answers)
         return here.lower <= exp_above(cost.epsilon) * there.upper
-    if isinstance(mechanism, NoisyThreshold):
+    if isinstance(mechanism, ThresholdedCounts):
         return _judged(_threshold_rows(mechanism, before, after), cost)
     rows = [[mechanism.pmf(output, side) for output in _outputs(mechanism)] for side in (before, after)]
     return _judged(rows, cost)
@@ -109,20 +110,23 @@ def _threshold_rows(mechanism, before, after):
     last = mechanism.threshold + max([*before.values(), *after.values(), 0]) + 1
     places = [None, *range(mechanism.threshold, last + 1)]
 
+    @cache
     def chance(count, place):
         if count == 0:
-            return Fraction(int(place is None))
+            return Enclosure(*[Fraction(int(place is None))] * 2)
         if place is None:
-            return mechanism.hidden(count).lower
+            return mechanism.hidden(count)
         if place < last:
-            return mechanism.noise.pmf(place, count).lower
-        return 1 - mechanism.noise.cdf(place - 1, count).lower
+            return mechanism.noise.pmf(place, count)
+        below = mechanism.noise.cdf(place - 1, count)
+        return Enclosure(1 - below.upper, 1 - below.lower)
+
+    def together(side, row):
+        parts = [chance(side.get(key, 0), at) for key, at in zip(keys, row, strict=True)]
+        return Enclosure(prod(p.lower for p in parts), prod(p.upper for p in parts))
 
     outputs = list(product(places, repeat=len(keys)))
-    return [
-        [prod(chance(side.get(key, 0), at) for key, at in zip(keys, row, strict=True)) for row in outputs]
-        for side in (before, after)
-    ]
+    return [[together(side, row) for row in outputs] for side in (before, after)]
 
 
 def _outputs(mechanism):
@@ -136,13 +140,14 @@ def _outputs(mechanism):
 
 def _judged(rows, cost):
     """By the checker where the law is exact; else no output may surely break the promise."""
+    epsilon, delta = cost.basic
     if all(getattr(p, "is_exact", True) for row in rows for p in row):
         exact = [[getattr(p, "lower", p) for p in row] for row in rows]
         whole = [[*row, 1 - sum(row)] for row in exact]
-        return bool(check(Channel(whole), path(2), cost.epsilon, cost.delta))
-    most = exp_above(cost.epsilon)
+        return bool(check(Channel(whole), path(2), epsilon, delta))
+    most = exp_above(epsilon)
     for one, other in (rows, rows[::-1]):
         excess = sum(max(p.lower - most * q.upper, Fraction(0)) for p, q in zip(one, other, strict=True))
-        if excess > cost.delta:
+        if excess > delta:
             return False
     return True

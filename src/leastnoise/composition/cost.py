@@ -17,11 +17,12 @@ from leastnoise.composition.best_bound import compose
 from leastnoise.composition.gaussian import delta_of
 from leastnoise.composition.group import group_delta_above
 from leastnoise.composition.normal_form import parts_of
+from leastnoise.composition.thresholded_gaussian import is_within
 from leastnoise.errors import BadParameter
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import read_exact, read_rational
 from leastnoise.exact.sums import add_above, rational_above
-from leastnoise.model.events import Composed, Event, Fixed, Grouped, Parallel
+from leastnoise.model.events import Composed, Event, Fixed, Grouped, Parallel, ThresholdedGaussian
 
 __all__ = ["LEAST_DELTA", "LEAST_EPSILON", "LEAST_RHO", "Cost", "cost_of"]
 
@@ -192,11 +193,14 @@ def _together(event: Event, size: int) -> tuple[Exact, Fraction] | None:
 
 @lru_cache(maxsize=4096)
 def _require_proven(event: Fixed) -> None:
-    """Refuse a claim that the events do not bear out: by the exact profile of Gaussian events, else by `compose`."""
+    """Refuse a claim that the events do not bear out: by the exact profile of Gaussian noise, else by `compose`."""
     for part in event.events:
         _together(part, 1)  # claims within claims
     parts = parts_of(event)
-    if parts.is_gaussian and not parts.deltas and parts.mu_squared:
+    (first, *others) = event.events
+    if isinstance(first, ThresholdedGaussian) and not others:
+        proven = is_within(first, event.epsilon, event.delta)
+    elif parts.is_gaussian and not parts.deltas and parts.mu_squared:
         proven = delta_of(parts.mu_squared, event.epsilon).upper <= event.delta
     else:
         proven = compose(event.events, event.delta).epsilon <= event.epsilon

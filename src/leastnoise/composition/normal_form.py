@@ -20,6 +20,7 @@ from functools import cached_property
 
 from leastnoise.composition.atomic_events import Atom, Worst, epsilon_of, mu_squared_of, rho_of
 from leastnoise.composition.group import group_delta_above
+from leastnoise.composition.thresholded_gaussian import of_group, split
 from leastnoise.errors import UnknownEvent
 from leastnoise.exact.balls import Ball, of_fraction
 from leastnoise.exact.enclosures import enclose
@@ -39,6 +40,7 @@ from leastnoise.model.events import (
     Parallel,
     Pure,
     RandomizedResponse,
+    ThresholdedGaussian,
 )
 
 __all__ = ["Parts", "coarse", "parts_of"]
@@ -147,6 +149,10 @@ class _Heap:
             self.deltas[group_delta_above(event.epsilon, event.delta, size)] += count
             if event.epsilon > 0:
                 self.add_atom(Pure(event.epsilon * size), count)
+        elif isinstance(event, ThresholdedGaussian):
+            mu_squared, lost = split(of_group(event, size))
+            self.add_atom(GaussianPrivacy(mu_squared), count)
+            self.deltas[lost] += count
         elif isinstance(event, Composed | Fixed):
             for part in event.events:
                 self.add(part, count, size)

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from leastnoise.composition.cost import cost_of
 from leastnoise.composition.gaussian import delta_of, mu_squared_within
 from leastnoise.composition.normal_form import parts_of
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.search import largest_fitting
-from leastnoise.model.events import Event, Pure
+from leastnoise.model.events import Event, Fixed, Pure
 from leastnoise.model.privacy import Privacy
 
 __all__ = ["covers", "gaussian_within", "pure_within"]
@@ -24,12 +25,15 @@ _LARGEST = 1 << 20  # no ε above this is looked for
 
 
 def covers(price: Privacy, event: Event) -> bool:
-    """Whether an event costs at most the price, by its Gaussian profile or by basic composition.
+    """Whether an event costs at most the price, by its Gaussian profile, a proven claim or basic composition.
 
     >>> covers(Privacy(1), Pure(1)), covers(Privacy(rho="1/2"), Pure(1)), covers(Privacy(mu=1), Pure(1))
     (True, True, False)
     """
     parts = parts_of(event)
+    if isinstance(event, Fixed) and price.currency not in ("rho", "mu"):
+        epsilon, delta = cost_of(event).basic
+        return epsilon is not None and epsilon <= price.epsilon and delta <= price.delta
     if price.currency == "rho":
         return not parts.delta and parts.rho <= price.rho
     if price.currency == "mu":

@@ -16,7 +16,15 @@ from leastnoise.mechanisms.choice import (
     PermuteAndFlip,
     RandomizedResponse,
 )
-from leastnoise.mechanisms.histogram import IndependentNoise, MappedNoise, NoisyThreshold
+from leastnoise.mechanisms.histogram import (
+    GaussianThreshold,
+    IndependentNoise,
+    MappedNoise,
+    NoisyThreshold,
+    SelectionNoise,
+    SelectionThreshold,
+    UnknownKeys,
+)
 from leastnoise.mechanisms.numeric import (
     CountProblem,
     DiscreteGaussian,
@@ -89,6 +97,7 @@ __all__ = [
     "Exponential",
     "Gaussian",
     "GaussianMap",
+    "GaussianThreshold",
     "Geometric",
     "Guess",
     "HierarchyWorkload",
@@ -120,6 +129,8 @@ __all__ = [
     "Ranking",
     "RealProblem",
     "Reason",
+    "SelectionNoise",
+    "SelectionThreshold",
     "SeveralQuantiles",
     "SmoothMedian",
     "Staircase",
@@ -127,6 +138,7 @@ __all__ = [
     "TotalWorkload",
     "TruncatedGeometric",
     "TruncatedLaplace",
+    "UnknownKeys",
     "VectorLaplace",
     "best_guess",
     "confidence_interval",

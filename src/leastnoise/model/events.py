@@ -29,6 +29,7 @@ __all__ = [
     "Parallel",
     "Pure",
     "RandomizedResponse",
+    "ThresholdedGaussian",
     "event_from_dict",
 ]
 
@@ -198,6 +199,41 @@ class GaussianPrivacy(Concentrated):
         return f"GaussianPrivacy(mu_squared={self.mu_squared!r})"
 
 
+@dataclass(frozen=True, init=False)
+class ThresholdedGaussian:
+    """Counts with Gaussian noise of the keys that reach a threshold, where the keys are private too.
+
+    One unit has at most `keys` keys. A key that others have as well tells no more than μ-Gaussian privacy; one that it
+    has alone is shown with probability at most `shown`, and then all may be lost. What that is in (ε, δ) is in
+    `leastnoise.composition.thresholded_gaussian`.
+
+    Args:
+        mu_squared: μ² of one key, with everything that is released of it.
+        keys: How many of them one unit has at most.
+        shown: The chance that a key of one unit alone is shown, rounded up.
+        beside: μ² of what is released beside the keys, whichever of them a unit has.
+    """
+
+    kind: ClassVar[str] = "thresholded gaussian"
+    mu_squared: Fraction
+    keys: int
+    shown: Fraction
+    beside: Fraction
+
+    def __init__(
+        self, mu_squared: NumberLike, keys: NumberLike, shown: NumberLike, beside: NumberLike = Fraction(0)
+    ) -> None:
+        object.__setattr__(self, "mu_squared", read_rational(mu_squared, "mu_squared", above=0))
+        object.__setattr__(self, "keys", read_integer(keys, "keys", at_least=1))
+        object.__setattr__(self, "shown", read_rational(shown, "shown", above=0, below=1))
+        object.__setattr__(self, "beside", read_rational(beside, "beside", at_least=0))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, exact."""
+        numbers = {"mu_squared": str(self.mu_squared), "shown": str(self.shown), "beside": str(self.beside)}
+        return {"kind": self.kind, "keys": self.keys, **numbers}
+
+
 @dataclass(frozen=True)
 class Composed:
     """Several events on the same people, one after the other."""
@@ -281,7 +317,7 @@ class Fixed:
         return {"kind": self.kind, "events": events, "epsilon": str(self.epsilon), "delta": str(self.delta)}
 
 
-Event: TypeAlias = Pure | Approximate | Concentrated | Composed | Parallel | Grouped | Fixed
+Event: TypeAlias = Pure | Approximate | Concentrated | ThresholdedGaussian | Composed | Parallel | Grouped | Fixed
 
 
 def event_from_dict(data: Mapping[str, Any]) -> Event:
@@ -321,7 +357,7 @@ def _unknown(given: object) -> UnknownEvent:
     return UnknownEvent("not an event of the vocabulary", given=given, fix="use the events of leastnoise.accounting")
 
 
-_SIMPLE: dict[str, type[Pure | Approximate | Concentrated]] = {
+_SIMPLE: dict[str, type[Pure | Approximate | Concentrated | ThresholdedGaussian]] = {
     event.kind: event
     for event in (
         Pure,
@@ -332,6 +368,7 @@ _SIMPLE: dict[str, type[Pure | Approximate | Concentrated]] = {
         Concentrated,
         GaussianNoise,
         GaussianPrivacy,
+        ThresholdedGaussian,
     )
 }
 _VOCABULARY = frozenset((*_SIMPLE.values(), Composed, Parallel, Grouped, Fixed))

@@ -9,9 +9,10 @@ from leastnoise.exact import ln
 from leastnoise.mechanisms import DiscreteGaussian, Geometric
 from leastnoise.mechanisms.histogram.independent_noise import IndependentNoise, NoiseBlock
 from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise
-from leastnoise.mechanisms.histogram.noisy_threshold import NoisyThreshold
+from leastnoise.mechanisms.histogram.noisy_threshold import GaussianThreshold, NoisyThreshold, SelectionThreshold
+from leastnoise.mechanisms.histogram.selection_noise import SelectionNoise
 from leastnoise.model.events import Approximate, Composed, LaplaceNoise, Pure
-from leastnoise.model.graphs import from_edges
+from leastnoise.model.graphs import from_edges, path
 from mechanisms.conformance import Case, Conformance
 
 BAD_VECTORS = [[5678.5, 1], [12345] * 7, "12345", [[1234, 5678]], None, [True, False]]
@@ -68,18 +69,20 @@ def mapped(noise, event, **more):
     )
 
 
-def unknown_keys(**parameters):
+def unknown_keys(kind=NoisyThreshold, **parameters):
     """One unit has the key "a" alone, another one may join it."""
     answers = [{"a": 1}, {}, {"a": 2}]
-    threshold = NoisyThreshold(**parameters).threshold
+    threshold = kind(**parameters).threshold
     return Case(
-        NoisyThreshold,
+        kind,
         parameters,
         answers=answers,
         graph=from_edges([("one", "nobody"), ("one", "two")], ["one", "nobody", "two"]),
         outputs=[(), *((("a", count),) for count in range(threshold, threshold + 40))],
         complete=False,
         tight=False,  # the threshold is a whole number
+        epsilon=kind(**parameters).epsilon,
+        delta=kind(**parameters).delta,
         bad_parameters={
             "epsilon": [0, -1, "one", float("nan"), None],
             "delta": [0, 1, -1, "x", None],
@@ -87,6 +90,22 @@ def unknown_keys(**parameters):
             "rows": [0, 1.5, None],
         },
         bad_answers=[{"a": 1234.5}, [12345], None, {"a": True}],
+    )
+
+
+def selection(epsilon, delta):
+    """The noise of the best selection, on four counts in a row."""
+    return Case(
+        SelectionNoise,
+        {"epsilon": epsilon, "delta": delta},
+        answers=range(4),
+        graph=path(4),
+        outputs=range(-40, 45),
+        loss=lambda output, answer: abs(output - answer),
+        tight=False,  # the law is rounded to a multiple of 2^-500
+        samples=50_000,
+        bad_parameters={"epsilon": [0, -1, 65, "one", None], "delta": [0, 1, "x", None]},
+        bad_answers=[5678.5, "12345", None],
     )
 
 
@@ -103,6 +122,12 @@ CASES = [
     unknown_keys(epsilon="ln(2)", delta="1/10"),
     unknown_keys(epsilon="ln(9)", delta="1/10", groups=2),
     unknown_keys(epsilon=1, delta="1/100"),
+    unknown_keys(SelectionThreshold, epsilon="ln(2)", delta="1/10"),
+    unknown_keys(SelectionThreshold, epsilon=1, delta="1/100", groups=2),
+    unknown_keys(GaussianThreshold, epsilon=1, delta="1/100"),
+    unknown_keys(GaussianThreshold, epsilon=1, delta="1/100", groups=3, rows=2),
+    selection("ln(2)", "1/100"),
+    selection(1, "1/50"),
 ]
 
 

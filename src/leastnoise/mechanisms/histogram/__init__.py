@@ -2,6 +2,20 @@
 
 from leastnoise.mechanisms.histogram.independent_noise import IndependentNoise
 from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise
-from leastnoise.mechanisms.histogram.noisy_threshold import NoisyThreshold
+from leastnoise.mechanisms.histogram.noisy_threshold import (
+    GaussianThreshold,
+    NoisyThreshold,
+    SelectionThreshold,
+    UnknownKeys,
+)
+from leastnoise.mechanisms.histogram.selection_noise import SelectionNoise
 
-__all__ = ["IndependentNoise", "MappedNoise", "NoisyThreshold"]
+__all__ = [
+    "GaussianThreshold",
+    "IndependentNoise",
+    "MappedNoise",
+    "NoisyThreshold",
+    "SelectionNoise",
+    "SelectionThreshold",
+    "UnknownKeys",
+]

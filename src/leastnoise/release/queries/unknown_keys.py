@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from leastnoise.composition.price import pure_within
 from leastnoise.data import CountUnits
 from leastnoise.errors import WrongCurrency
 from leastnoise.ledger.record import Json, canonical
+from leastnoise.mechanisms import plan_for
 from leastnoise.mechanisms.combinatorial import plan_sorted_counts
-from leastnoise.mechanisms.histogram.noisy_threshold import NoisyThreshold
+from leastnoise.mechanisms.histogram.noisy_threshold import ThresholdedCounts, UnknownKeys
 from leastnoise.model.limits import LONGEST_ANSWER, MOST_CELLS
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.arguments import read_key, write_key
@@ -56,15 +57,11 @@ class CountUnknownKeys(_KeyQuery):
         return self.described(f"count of {unit} by {', '.join(self.columns)} (keys unknown)")
 
     def answer_plan(self, price: Privacy) -> AnswerPlan:
-        """Noise and the least threshold."""
-        if price.currency in ("rho", "mu"):
-            raise WrongCurrency(
-                "keys that are not known in advance need a delta above zero: showing a key shows that someone has it",
-                given=str(price),
-                fix='list the public keys, keys=[…], or ask with epsilon and delta: delta="1e-9"',
-            )
+        """The noise, with the least threshold for it, at which the rarest keys show."""
+        require_delta(price)
         sensitivity = sensitivity_of(self.contribution, CountUnits(), (None,))
-        mechanism = NoisyThreshold(price.epsilon, price.delta, sensitivity.cells, sensitivity.each)
+        ranking = plan_for(UnknownKeys(price.epsilon, price.delta, sensitivity.cells, sensitivity.each))
+        mechanism = cast(ThresholdedCounts, ranking.best)
         return AnswerPlan(
             mechanism=mechanism,
             event=mechanism.event,
@@ -74,8 +71,10 @@ class CountUnknownKeys(_KeyQuery):
             encode=_encode,
             to_table=partial(self.to_table, mechanism),
             reason=mechanism.reason(),
+            options=ranking.options,
             notes=(
-                f"a key shows if its noisy count is at least {mechanism.threshold}; keys of fewer units rarely show",
+                f"a key of {mechanism.half_shown} shows half of the time; it shows if its noisy count is at least that",
+                "compared by that count plus the expected error",
                 "the error is that of the noise; of very many keys those with the largest noisy counts are kept",
             ),
         )
@@ -83,7 +82,7 @@ class CountUnknownKeys(_KeyQuery):
     def read(self) -> dict[Any, int]:
         return self.counts()
 
-    def to_table(self, mechanism: NoisyThreshold, drawn: list[Any], level: Fraction) -> TidyTable:
+    def to_table(self, mechanism: ThresholdedCounts, drawn: list[Any], level: Fraction) -> TidyTable:
         """The keys that were shown, with intervals for their counts."""
         keys = [tuple(read_key(part) for part in key) for key, _ in drawn]
         columns = {column: tuple(key[place] for key in keys) for place, column in enumerate(self.columns)}
@@ -145,6 +144,20 @@ class SortedCountsQuery(_KeyQuery):
         """By rank; what is beyond the list is zero."""
         counts = (*drawn, *[0] * (self.top - len(drawn)))[: self.top]
         return TidyTable({"rank": tuple(range(1, self.top + 1)), "value": tuple(counts)}, ("rank",))
+
+
+def require_delta(price: Privacy) -> None:
+    """Refuse a price without a δ.
+
+    Raises:
+        WrongCurrency: It is in ρ or μ.
+    """
+    if price.currency in ("rho", "mu"):
+        raise WrongCurrency(
+            "keys that are not known in advance need a delta above zero: showing a key shows that someone has it",
+            given=str(price),
+            fix='list the public keys, keys=[…], or ask with epsilon and delta: delta="1e-9"',
+        )
 
 
 def _encode(drawn: tuple[tuple[Any, int], ...]) -> Json:
