@@ -174,8 +174,9 @@ class NoisyThreshold(ThresholdedCounts):
     @property
     def event(self) -> Event:
         """(ε/groups, p) for each key of a unit."""
-        shown = _few_digits(self.noise.tail(self.threshold - self.rows, 256).upper)
-        each = Approximate(self.epsilon / self.groups, min(shown, self.delta / self.groups))
+        share = self.delta / self.groups
+        shown = _few_digits(self.noise.tail(self.threshold - self.rows, 256).upper, share)
+        each = Approximate(self.epsilon / self.groups, min(shown, share))
         return repeated(each, self.groups, Approximate(self.epsilon, self.delta))
 
     def reason(self) -> Reason:
@@ -245,7 +246,8 @@ class GaussianThreshold(ThresholdedCounts):
 
     def _event_at(self, above: int) -> ThresholdedGaussian:
         """With a threshold so far above what one unit adds."""
-        return ThresholdedGaussian(self.mu_squared, self.groups, _few_digits(self.noise.tail(above).upper))
+        shown = _few_digits(self.noise.tail(above).upper, self.delta / self.groups)
+        return ThresholdedGaussian(self.mu_squared, self.groups, shown)
 
     @property
     def event(self) -> Event:
@@ -301,8 +303,9 @@ class UnknownKeys:
         return Enclosure(half + error.expected.lower, half + error.expected.upper)
 
 
-def _few_digits(chance: Fraction) -> Fraction:
-    """A little more, with 64 binary digits."""
+def _few_digits(chance: Fraction, share: Fraction) -> Fraction:
+    """A little more, with 64 binary digits, and at least a tiny part of what is allowed."""
+    chance = max(chance, share / (1 << 64))
     return round_up(chance, 64 + chance.denominator.bit_length() - chance.numerator.bit_length())
 
 
