@@ -65,7 +65,7 @@ def _question(name: str) -> Request:
 
 def _debits(folder: Path) -> list[Row]:
     count, threads = 500, 16
-    ledger = Ledger.create(folder / "debits.ledger")
+    ledger = Ledger.create(folder / "one by one.ledger")
     ledger.grant(Privacy(10**6, insist=True), dataset="census")
     batches = iter([[_question(f"{batch} {number}") for number in range(count)] for batch in range(10)])
     bare = _Bare(folder / "bare.db", ledger)

@@ -104,8 +104,12 @@ class Cost:
         >>> cost_of(Fixed([Pure("1/10")] * 9, "1/2", "1/10")).to_list()[4:]
         ['1/2', '1/10']
         """
-        parts = [self.epsilon, self.delta, self.rho, self.mu_squared, *(self.together or ())]
-        return [None if part is None else str(part) for part in parts]
+        return list(self._texts)
+
+    @cached_property
+    def _texts(self) -> tuple[str | None, ...]:
+        parts = (self.epsilon, self.delta, self.rho, self.mu_squared, *(self.together or ()))
+        return tuple(None if part is None else str(part) for part in parts)
 
     @classmethod
     def from_list(cls, data: Sequence[str | None]) -> Cost:

@@ -69,6 +69,8 @@ class Chain:
 
     def hash_at(self, seq: int) -> str | None:
         """The hash of an entry; None where there is none of this number."""
+        if seq == self.length:
+            return self.hash
         self._settle()
         found = self._hashes[_SIZE * seq : _SIZE * (seq + 1)] if seq >= 0 else b""
         return found.hex() if found else None

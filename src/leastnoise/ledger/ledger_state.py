@@ -62,7 +62,7 @@ _FAILED_ONCE = {"failed": True}  # what format 1 recorded as the answer of a req
 
 
 class _Spending(NamedTuple):
-    """What is charged, to which accounts, and how the keys of such requests begin."""
+    """What is charged, and to which accounts."""
 
     dataset: str
     analyst: str
@@ -70,7 +70,6 @@ class _Spending(NamedTuple):
     cost: Cost
     budgets: list[Budget]
     accounts: list[Account]
-    key: str
 
 
 class LedgerState:
@@ -166,7 +165,7 @@ class LedgerState:
         for account in accounts:
             if not account.admits(cost):
                 return False
-        key = f'{spending.key}{request}"]'
+        key = request_key(spending.analyst, request)
         if not self.requests.begin(key, kind, seq):
             return False
         for account in accounts:
@@ -355,8 +354,7 @@ class LedgerState:
         self.suspensions.require_none(dataset, analyst)
         budgets = self.matching(dataset, analyst, purpose)
         accounts = [budget.account_at(time) for budget in budgets]
-        key = request_key(analyst, "")[:-2]
-        return _Spending(dataset, analyst, purpose, self._cost(entry), budgets, accounts, key)
+        return _Spending(dataset, analyst, purpose, self._cost(entry), budgets, accounts)
 
     def _cost(self, entry: Entry) -> Cost:
         if (len(entry["cost"]) > _OLD_PARTS) != (self.version == VERSION):

@@ -91,7 +91,7 @@ class Request:
         read_purpose(self.purpose)
         if not isinstance(self.event, Event):
             raise UnknownEvent("a request costs an event", given=self.event, fix='pass for example Pure("1/10")')
-        cost_of(self.event)
+        _ = self.cost
         if not isinstance(self.parameters, Mapping) or not _has_text_keys(self.parameters):
             raise BadParameter(
                 "parameters must be a dict with text keys, and so must every dict in it",

@@ -171,13 +171,13 @@ class LedgerSession:
                     if self._state.version != VERSION:  # older programs refuse the ledger from here on
                         context.append("version", {"version": VERSION})
                     for ticket in batch:
-                        before = self._state.head
+                        before = self._state.chain.length
                         try:
                             ticket.result = ticket.operation(context)
                         except LedgerDamaged:
                             raise
                         except LeastNoiseError as error:
-                            if self._state.head != before:
+                            if self._state.chain.length != before:
                                 raise
                             ticket.error = error  # refused, and nothing of it was appended
                     context.confirm()

@@ -32,7 +32,7 @@ __all__ = [
 
 NOTICE_SECONDS = 2.0  # whoever waits for the write lock longer than this is told so
 WAIT_SECONDS = 30.0  # and after this the lock is given up on
-_LEFT_BEHIND = 60.0  # seconds after which nobody is context a new file any more; one that is removed is written again
+_LEFT_BEHIND = 60.0  # seconds after which nobody is writing a new file any more; one that is removed is written again
 
 
 def say_waiting(name: str) -> None:

@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from json.encoder import encode_basestring_ascii
 from pathlib import Path
 
 from leastnoise.errors import LedgerDamaged, LedgerMissing, LedgerUnavailable
@@ -37,7 +38,7 @@ class Witness:
         >>> Witness("a1", 2, "ff").to_json()
         '{"count": 2, "hash": "ff", "ledger": "a1"}'
         """
-        return f'{{"count": {self.count}, "hash": "{self.hash}", "ledger": {json.dumps(self.ledger)}}}'
+        return f'{{"count": {self.count}, "hash": "{self.hash}", "ledger": {encode_basestring_ascii(self.ledger)}}}'
 
     def confirm(self, ledger: str, count: int, hash_there: str | None) -> None:
         """Compare with a ledger that has `count` entries and, at the witnessed one, this hash.
@@ -98,12 +99,16 @@ def begin_witness(path: Path, witness: Witness) -> None:
 
 
 class WitnessFile:
-    """A witness file that a process reads and brings up to date again and again; in a child it is opened anew."""
+    """A witness file that a process reads and brings up to date again and again.
+
+    Every reading opens the file that has the name now, in a child as in its parent. To compare the open file with the
+    one of that name would cost more: Linux gives a file whose times were looked at a new time with the next write, and
+    then every flush of the ledger has to write that time, too.
+    """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self._name = path, str(path)
         self._handle: int | None = None
-        self._process = os.getpid()
         self._known: tuple[bytes, Witness] = (b"", Witness("", 0, ""))  # what was read or written last
 
     def read(self) -> Witness:
@@ -112,7 +117,7 @@ class WitnessFile:
         Raises:
             LedgerMissing: It is gone.
             LedgerDamaged: It is not a witness any more.
-            LedgerUnavailable: It can't be opened for context.
+            LedgerUnavailable: It can't be opened for writing.
         """
         try:
             handle = self._open()
@@ -132,7 +137,7 @@ class WitnessFile:
             LedgerUnavailable: It can't be written.
         """
         try:
-            handle = self._open() if self._handle is None else self._handle
+            handle = self._open() if self._handle is None else self._handle  # that of the reading before it
             with _locked(handle):
                 if self._look(handle).count < witness.count:
                     text = _text(witness)
@@ -155,13 +160,9 @@ class WitnessFile:
         return self._known[1]
 
     def _open(self) -> int:
-        """The file that has the name now; in a child its own handle, because a lock goes with the handle."""
-        if self._handle is not None:
-            there, here = self.path.stat(), os.fstat(self._handle)
-            if self._process != os.getpid() or (there.st_dev, there.st_ino) != (here.st_dev, here.st_ino):
-                self.close()
-        if self._handle is None:
-            self._handle, self._process = os.open(self.path, os.O_RDWR), os.getpid()
+        """A handle of the file that has the name now."""
+        self.close()
+        self._handle = os.open(self._name, os.O_RDWR)
         return self._handle
 
 
