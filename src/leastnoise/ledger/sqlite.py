@@ -173,7 +173,7 @@ class SqliteStore:
     def _identity(self) -> tuple[int, int]:
         """Which file the path names now."""
         try:
-            found = os.stat(self._name)  # quicker than by the path, and every debit looks
+            found = os.stat(self._name)  # noqa: PTH116 - quicker than by the path, and every debit looks
         except FileNotFoundError:
             raise LedgerMissing(
                 "there is no ledger file",
