@@ -1,11 +1,15 @@
 """Private releases about graphs, facilities and lists, charged to a ledger."""
 
 from leastnoise.mechanisms.combinatorial import (
+    CoverPlan,
     CutPlan,
+    DegreeOrder,
     EdgeWeights,
     ExponentialCut,
+    FacilityPlan,
     IsotonicCounts,
     KMedian,
+    NoisyDemand,
     PenalisedCover,
     RaisedCut,
     SortedCounts,
@@ -15,8 +19,10 @@ from leastnoise.mechanisms.combinatorial import (
     ladder_reaches,
     min_cut_bound,
     plain_cover,
+    plan_k_median,
     plan_min_cut,
     plan_sorted_counts,
+    plan_vertex_cover,
     sorted_counts_bound,
     vertex_cover_bound,
     zipf_counts,
@@ -24,11 +30,15 @@ from leastnoise.mechanisms.combinatorial import (
 from leastnoise.release.combinatorial import k_median, min_cut, sorted_counts, vertex_cover
 
 __all__ = [
+    "CoverPlan",
     "CutPlan",
+    "DegreeOrder",
     "EdgeWeights",
     "ExponentialCut",
+    "FacilityPlan",
     "IsotonicCounts",
     "KMedian",
+    "NoisyDemand",
     "PenalisedCover",
     "RaisedCut",
     "SortedCounts",
@@ -40,8 +50,10 @@ __all__ = [
     "min_cut",
     "min_cut_bound",
     "plain_cover",
+    "plan_k_median",
     "plan_min_cut",
     "plan_sorted_counts",
+    "plan_vertex_cover",
     "sorted_counts",
     "sorted_counts_bound",
     "vertex_cover",

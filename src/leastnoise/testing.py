@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -29,6 +30,7 @@ from leastnoise.exact.parameters import NumberLike, read_rational
 __all__ = ["NoiseCall", "assert_law", "assert_private", "assert_sensitivity"]
 
 _ALPHA = "1/1000000"
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def assert_private(
@@ -178,12 +180,14 @@ class _Call:
     output: Any
 
     @property
-    def public(self) -> dict[str, Any]:
-        return {name: value for name, value in self.arguments.items() if name not in (self.noise.truth, "self")}
+    def public(self) -> dict[str, str]:
+        """All other arguments, as text without the addresses of objects."""
+        others = {name: value for name, value in self.arguments.items() if name not in (self.noise.truth, "self")}
+        return {name: _ADDRESS.sub("", repr(value)) for name, value in others.items()}
 
     def __str__(self) -> str:
-        named = {self.noise.truth: self.arguments[self.noise.truth], **self.public}
-        return f"{self.noise.target}({', '.join(f'{name}={value!r}' for name, value in named.items())})"
+        named = {self.noise.truth: repr(self.arguments[self.noise.truth]), **self.public}
+        return f"{self.noise.target}({', '.join(f'{name}={value}' for name, value in named.items())})"
 
 
 def assert_sensitivity(
@@ -245,7 +249,7 @@ def _compare(place: int, before: _Call, now: _Call) -> None:
     """Refuse two calls at the same place that differ in more than the declared sensitivity."""
     both = f"\n  dataset:   {before}\n  neighbour: {now}"
     declared = before.noise.declared(before.arguments)
-    alike = before.noise is now.noise and repr(before.public) == repr(now.public)
+    alike = before.noise is now.noise and before.public == now.public
     if not alike or declared != now.noise.declared(now.arguments):
         raise AssertionError(f"call {place} depends on the data by other ways than its true answer{both}")
     first, second = before.arguments[before.noise.truth], now.arguments[now.noise.truth]

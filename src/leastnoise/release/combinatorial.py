@@ -22,9 +22,11 @@ from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.combinatorial import (
     EdgeWeights,
     KMedian,
-    VertexCoverOrder,
+    NoisyDemand,
+    plan_k_median,
     plan_min_cut,
     plan_sorted_counts,
+    plan_vertex_cover,
 )
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, public_nodes
 from leastnoise.model.labels import decode_label, encode_label
@@ -97,19 +99,23 @@ def k_median(
     delta: NumberLike = 0,
     *,
     steps: NumberLike | None = None,
+    total: NumberLike = 10_000,
+    example: Any = None,
     progress: Progress | None = None,
     **charge: Unpack[Charge],
 ) -> Release:
     """K facilities among public points with a small total distance to private demand.
 
     Args:
-        points_or_metric: A row of coordinates for each point, or a ready `KMedian` for any other metric; k, epsilon,
-            delta and steps must then be its own.
+        points_or_metric: A row of coordinates for each point, or a ready `NoisyDemand` or `KMedian` for any other
+            metric; k, epsilon, delta and steps must then be its own.
         demand: The private multiset: the places of the demand, or a count for each point.
         k: How many facilities.
         epsilon: The privacy, where one demand comes or goes.
-        delta: Above zero the steps compose more tightly.
+        delta: Above zero the steps of a `KMedian` compose more tightly.
         steps: How many swaps; 3k if left out.
+        total: About how many demand points there are, public: for choosing the better mechanism.
+        example: A public demand like this one to choose by; a made-up one if left out.
         progress: Called before every swap; interrupting there leaves no budget in doubt.
         **charge: `ledger`, `dataset`, `analyst`, `purpose`, `request_id`: where the price is charged.
 
@@ -121,17 +127,22 @@ def k_median(
     2
     """
     _require_collection(demand, "the demand")
-    if isinstance(points_or_metric, KMedian):
+    mechanism: KMedian | NoisyDemand
+    if isinstance(points_or_metric, KMedian | NoisyDemand):
         mechanism = points_or_metric
-        _require_same(mechanism, k, epsilon, delta, steps)
+        ready = mechanism.search if isinstance(mechanism, NoisyDemand) else mechanism
+        _require_same(ready, k, epsilon, delta, steps)
     else:
-        mechanism = KMedian(epsilon, k, points=points_or_metric, delta=delta, steps=steps)
+        where = {"points": points_or_metric, "steps": steps, "total": total, "example": example}
+        mechanism = plan_k_median(epsilon, k, delta=delta, **where).mechanism
+    asked = {"total": read_integer(total, "total", at_least=1), "example": example}
     return release_mechanism(
         mechanism,
         demand,
         progress=progress,
         encode=lambda facilities: [int(place) for place in facilities],
         decode=tuple,
+        parameters={"delta": str(read_rational(delta, "delta")), "asked": fingerprint_of(asked)},
         **charge,
     )
 
@@ -141,6 +152,7 @@ def vertex_cover(
     epsilon: NumberLike,
     *,
     nodes: Nodes | None = None,
+    example: GraphLike | None = None,
     progress: Progress | None = None,
     **charge: Unpack[Charge],
 ) -> Release:
@@ -150,6 +162,8 @@ def vertex_cover(
         graph: As for `min_cut`.
         epsilon: The privacy, where an edge comes or goes.
         nodes: The public nodes, or their number; those that the graph object lists if left out.
+        example: A public graph on the same nodes, like this one, to choose the better order by; a made-up one if left
+            out.
         progress: Called with the share that is done; interrupting there leaves no budget in doubt.
         **charge: `ledger`, `dataset`, `analyst`, `purpose`, `request_id`: where the price is charged.
 
@@ -164,7 +178,7 @@ def vertex_cover(
     True
     """
     _require_graph(graph)
-    mechanism = VertexCoverOrder(epsilon, public_nodes(graph) if nodes is None else nodes)
+    mechanism = plan_vertex_cover(epsilon, public_nodes(graph) if nodes is None else nodes, example=example).mechanism
     require_recordable(mechanism)
     return release_mechanism(
         mechanism,
@@ -172,6 +186,7 @@ def vertex_cover(
         progress=progress,
         encode=lambda order: [encode_label(node) for node in _plain(order)],
         decode=_as_array,
+        parameters={"asked": fingerprint_of({"example": example})},
         **charge,
     )
 

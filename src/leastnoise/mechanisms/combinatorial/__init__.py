@@ -1,6 +1,6 @@
 """Private answers about graphs, points and lists: cuts, facilities, covers, sorted counts."""
 
-from leastnoise.mechanisms.combinatorial.k_median import KMedian
+from leastnoise.mechanisms.combinatorial.k_median import FacilityPlan, KMedian, NoisyDemand, plan_k_median
 from leastnoise.mechanisms.combinatorial.min_cut import (
     CutPlan,
     EdgeWeights,
@@ -16,15 +16,27 @@ from leastnoise.mechanisms.combinatorial.sorted_counts import (
     plan_sorted_counts,
     zipf_counts,
 )
-from leastnoise.mechanisms.combinatorial.vertex_cover import PenalisedCover, VertexCoverOrder, decode, plain_cover
+from leastnoise.mechanisms.combinatorial.vertex_cover import (
+    CoverPlan,
+    DegreeOrder,
+    PenalisedCover,
+    VertexCoverOrder,
+    decode,
+    plain_cover,
+    plan_vertex_cover,
+)
 from leastnoise.mechanisms.lower_bounds import min_cut_bound, sorted_counts_bound, vertex_cover_bound
 
 __all__ = [
+    "CoverPlan",
     "CutPlan",
+    "DegreeOrder",
     "EdgeWeights",
     "ExponentialCut",
+    "FacilityPlan",
     "IsotonicCounts",
     "KMedian",
+    "NoisyDemand",
     "PenalisedCover",
     "RaisedCut",
     "SortedCounts",
@@ -34,8 +46,10 @@ __all__ = [
     "ladder_reaches",
     "min_cut_bound",
     "plain_cover",
+    "plan_k_median",
     "plan_min_cut",
     "plan_sorted_counts",
+    "plan_vertex_cover",
     "sorted_counts_bound",
     "vertex_cover_bound",
     "zipf_counts",

@@ -144,7 +144,7 @@ class KMedian(Mechanism):
 
         `progress(what, times)` is called before every swap. An exception raised in it ends the draw; nothing is kept.
         """
-        counts, shape = self._read(truth), shape_of(size)
+        counts, shape = self.read(truth), shape_of(size)
         drawn = [self._search(counts, source or system_source, progress) for _ in range(prod(shape))]
         return drawn[0] if size is None else np.array(drawn, dtype=np.int64).reshape((*shape, self.k))
 
@@ -163,7 +163,7 @@ class KMedian(Mechanism):
             raise TooLarge(
                 f"the law is only written down for at most {_MOST_PATHS} ways to swap", given=paths, fix="draw instead"
             )
-        return search_law(self.metric, self._read(truth), self.start, self.steps, self.rate, bits)
+        return search_law(self.metric, self.read(truth), self.start, self.steps, self.rate, bits)
 
     def pmf(self, output: Hashable, truth: DemandLike, bits: int = 64) -> Enclosure:
         """P(output | demand), for a few points and steps."""
@@ -172,7 +172,7 @@ class KMedian(Mechanism):
     def cost_of(self, facilities: Facilities, truth: DemandLike) -> Fraction:
         """The total (rounded) distance to the demand. This is private: for whoever holds the demand."""
         places = np.array(facilities, dtype=np.int64)
-        return cost_of(self.metric, self._read(truth), places) * self.step
+        return cost_of(self.metric, self.read(truth), places) * self.step
 
     @property
     def most(self) -> int:
@@ -252,7 +252,8 @@ class KMedian(Mechanism):
         rows = [[law.get(output, _NEVER).lower for output in outputs] for law in laws]
         return PrivacyCertificate(databases, Privacy(small.epsilon), Channel(rows, databases.nodes, outputs))
 
-    def _read(self, truth: DemandLike) -> NDArray[np.int64]:
+    def read(self, truth: DemandLike) -> NDArray[np.int64]:
+        """How many demand points each public point has."""
         return read_demand(truth, self.metric.count, self.most)
 
     def _search(self, counts: NDArray[np.int64], source: Source, progress: Progress | None) -> Facilities:

@@ -1,0 +1,144 @@
+"""Private facilities by noise on the demand: geometric noise on every place, then ordinary local search.
+
+One demand point more or less changes the count of one place by one, so that independent geometric noise of ε on all
+counts is ε-private, and whatever is computed from the noisy counts is too. The cost of a set of facilities is linear in
+the counts. With the noisy counts as they are, also below zero, its estimate is right on average, and its noise has the
+standard deviation σ·√(Σ d(place, facilities)²) ≤ σ·Δ·√n. So the search compares estimates without bias; counts that are
+clamped at zero would draw facilities to places without demand (docs/theory/k_median.md).
+
+There is no guarantee in the worst case beyond that. On all problems that were tried the cost is below that of noisy
+local search (`KMedian`), whose price is paid at every swap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leastnoise.errors import BadParameter
+from leastnoise.exact.arrays import Size, shape_of
+from leastnoise.exact.enclosures import Enclosure, sqrt_above
+from leastnoise.exact.parameters import NumberLike
+from leastnoise.exact.sources import Source, require_secure, system_source
+from leastnoise.mechanisms.combinatorial.k_median.k_median import KMedian, Progress
+from leastnoise.mechanisms.combinatorial.k_median.local_search import (
+    DemandLike,
+    Facilities,
+    cost_of,
+    least_extra_cost,
+    swap_table,
+    swapped,
+)
+from leastnoise.mechanisms.numeric import Geometric, VectorLaplace
+from leastnoise.model.certificate import Certificate
+from leastnoise.model.events import LaplaceNoise
+from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+
+__all__ = ["NoisyDemand"]
+
+
+@dataclass(frozen=True, init=False)
+class NoisyDemand(Mechanism):
+    """k facilities with small total distance to the demand. The truth is the demand: places, or a count for each.
+
+    Args:
+        epsilon: The privacy of one release, where a demand point comes or goes.
+        k: How many facilities.
+        **where: As for `KMedian`: points, matrix or metric, and diameter, resolution and steps. `steps` is the most
+            swaps of the search; none of them costs privacy.
+
+    >>> town = NoisyDemand(1, 2, points=[[0], [1], [9], [10]], steps=10)
+    >>> town.release([0] * 90 + [3] * 90)
+    (0, 3)
+    """
+
+    name: ClassVar[str] = "noisy demand and local search"
+    search: KMedian
+
+    def __init__(self, epsilon: NumberLike, k: NumberLike, **where: Any) -> None:
+        if "delta" in where:
+            raise BadParameter("noise on the demand needs no delta", given="delta", fix="leave it out")
+        object.__setattr__(self, "search", KMedian(epsilon, k, **where))
+
+    @property
+    def event(self) -> LaplaceNoise:
+        """epsilon, with the loss of one geometric count: a demand point is at one place."""
+        return LaplaceNoise(self.search.epsilon)
+
+    @property
+    def noise(self) -> VectorLaplace:
+        """What is drawn before the search."""
+        return VectorLaplace(self.search.epsilon, self.search.metric.count)
+
+    def draw(
+        self,
+        truth: DemandLike,
+        size: Size = None,
+        source: Source | None = None,
+        progress: Progress | None = None,
+    ) -> Any:
+        """The places of k facilities, in order; with `size` an array whose last axis, added, holds them."""
+        counts = self.search.read(truth)
+        noisy = (self.noise.draw(counts, source=source or system_source) for _ in range(prod(shape_of(size))))
+        drawn = [self._found(demand, progress) for demand in noisy]
+        return drawn[0] if size is None else np.array(drawn, dtype=np.int64).reshape((*shape_of(size), self.search.k))
+
+    def release(self, truth: DemandLike, source: Source | None = None, progress: Progress | None = None) -> Any:
+        """The places of k facilities, with unpredictable noise only."""
+        return self.draw(truth, source=require_secure(source), progress=progress)
+
+    def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:  # noqa: ARG002 - as for all mechanisms
+        """There is no formula: many noisy demands lead to the same facilities.
+
+        Raises:
+            BadParameter: Always.
+        """
+        raise BadParameter("the law of a local search has no closed form", fix="ask for that of the noise: noise.pmf")
+
+    def error(self) -> ErrorEstimate:
+        """By how much the estimated cost of a fixed set of facilities is off, at most: Δ·σ·√n."""
+        variance = Geometric(self.search.epsilon).moment(2).upper
+        bound = sqrt_above(variance * self.search.metric.count) * Fraction(self.search.metric.diameter)
+        return ErrorEstimate("cost of fixed facilities", Enclosure(bound, bound), attained=False)
+
+    def reason(self) -> Reason:
+        """The noise is paid once, and the search costs nothing."""
+        least = least_extra_cost(self.search.metric, self.search.k, self.search.epsilon)
+        bound = Enclosure(least.lower * self.search.step, least.upper * self.search.step)
+        return Reason(
+            "geometric noise on each place is the least that is private, and the search after it is free; estimated "
+            "costs are right on average. No factor to the least cost is known",
+            "Ghosh, Roughgarden and Sundararajan, STOC 2009; docs/theory/k_median.md",
+            bound if self.search.metric.is_metric else None,
+        )
+
+    def certificate(self) -> Certificate:
+        """That of the noise, which is all that sees the data."""
+        return self.noise.certificate()
+
+    def _found(self, noisy: NDArray[Any], progress: Progress | None) -> Facilities:
+        """A set of facilities that no swap makes cheaper by the noisy counts, or the last one of `steps` swaps."""
+        most = self.search.most
+        counts = np.array([min(max(int(count), -most), most) for count in noisy], dtype=np.int64)
+        more, less = np.maximum(counts, 0), np.maximum(-counts, 0)
+        place, metric = self.search.start, self.search.metric
+        for swap in range(self.search.steps):
+            if progress is not None:
+                progress("swapping", swap)
+            (gains, others), (losses, _) = (swap_table(metric, part, place) for part in (more, less))
+            table = gains - losses
+            leaving, coming = divmod(int(table.argmin()), len(others))
+            if table[leaving, coming] >= self._cost(more, less, place):
+                break
+            place = swapped(place, leaving, int(others[coming]))
+        return place
+
+    def _cost(self, more: NDArray[np.int64], less: NDArray[np.int64], place: Facilities) -> int:
+        facilities = np.array(place)
+        return cost_of(self.search.metric, more, facilities) - cost_of(self.search.metric, less, facilities)

@@ -1,0 +1,113 @@
+"""Mechanisms that add noise to counts and then search: one person moves the counts by what the noise is for."""
+
+from itertools import combinations, product
+
+import networkx
+import numpy as np
+import pytest
+
+from leastnoise.errors import BadParameter
+from leastnoise.exact import SeededSource
+from leastnoise.mechanisms.combinatorial import (
+    DegreeOrder,
+    KMedian,
+    NoisyDemand,
+    VertexCoverOrder,
+    decode,
+    plan_k_median,
+    plan_vertex_cover,
+)
+from leastnoise.testing import NoiseCall, assert_sensitivity
+
+NOISE = NoiseCall("leastnoise.mechanisms.numeric.VectorLaplace.draw", "truth", lambda given: given["self"].sensitivity)
+TOWN = [[0, 0], [0, 3], [4, 0], [9, 9]]
+
+
+def seeded(mechanism):
+    return lambda truth: mechanism.draw(truth, source=SeededSource(1))
+
+
+def test_one_demand_point_changes_the_noisy_counts_by_one():
+    facilities = NoisyDemand(1, 2, points=TOWN, steps=3)
+    demands = [demand for size in range(4) for demand in product(range(-1, 5), repeat=size)]
+    for demand in demands[::7]:
+        for place in range(-1, 5):
+            assert assert_sensitivity(seeded(facilities), list(demand), [*demand, place], NOISE) == 1
+
+
+def test_one_edge_changes_the_noisy_degrees_by_two():
+    order = DegreeOrder(1, 4)
+    pairs = list(combinations(range(4), 2))
+    for code in range(0, 64, 3):
+        graph = [pair for place, pair in enumerate(pairs) if code >> place & 1]
+        for pair in pairs:
+            assert assert_sensitivity(seeded(order), graph, [*graph, pair], NOISE) == 1
+
+
+def test_the_check_would_notice_a_demand_point_that_counts_twice():
+    facilities = NoisyDemand(1, 2, points=TOWN, steps=3)
+    with pytest.raises(AssertionError, match="declares a sensitivity of 1"):
+        assert_sensitivity(lambda demand: seeded(facilities)([*demand, *demand]), [0, 1], [0, 1, 2], NOISE)
+
+
+@pytest.mark.parametrize("epsilon", ["1/10", 1, "1e-20"])
+def test_whatever_the_noise_a_search_ends_with_k_places(epsilon):
+    facilities = NoisyDemand(epsilon, 2, points=TOWN, steps=5)
+    drawn = facilities.draw({0: 10**30, 3: -5}, size=8, source=SeededSource(2))
+    assert drawn.shape == (8, 2)
+    assert all(a < b for a, b in drawn.tolist())
+
+
+def test_without_much_noise_no_swap_is_better():
+    points = np.random.default_rng(3).random((30, 2))
+    demand = dict(enumerate(np.random.default_rng(4).integers(0, 50, 30).tolist()))
+    facilities = NoisyDemand(10**4, 3, points=points, steps=60)
+    found = facilities.draw(demand, source=SeededSource(1))
+    cost = facilities.search.cost_of(found, demand)
+    for leaving in found:
+        for coming in set(range(30)) - set(found):
+            other = tuple(sorted({*found, coming} - {leaving}))
+            assert facilities.search.cost_of(other, demand) >= cost
+
+
+def test_the_cheaper_way_is_planned_and_both_are_shown():
+    points = [[x, y] for x in range(8) for y in range(8)]
+    plan = plan_k_median(1, 4, points=points, total=3000)
+    assert isinstance(plan.mechanism, NoisyDemand)
+    assert set(plan.on_example) == {NoisyDemand.name, KMedian.name}
+    assert plan.on_example[NoisyDemand.name] == min(plan.on_example.values())
+    assert plan_k_median(1, 4, points=points, total=3000).on_example == plan.on_example
+
+
+def test_a_large_delta_and_few_swaps_can_favour_the_other_way():
+    plan = plan_k_median("1/2", 1, points=[[0.0], [1.0]], total=4, steps=1, delta="1/10")
+    assert set(plan.on_example) == {NoisyDemand.name, KMedian.name}
+
+
+def test_an_example_without_demand_and_a_delta_for_noise_are_refused():
+    with pytest.raises(BadParameter, match="no demand"):
+        plan_k_median(1, 1, points=TOWN, example=[7])
+    with pytest.raises(BadParameter, match="needs no delta"):
+        NoisyDemand(1, 1, points=TOWN, delta="1e-9")
+
+
+def test_covers_of_the_karate_club():
+    club = networkx.karate_club_graph()
+    plan = plan_vertex_cover(1, list(club), example=list(club.edges))
+    assert isinstance(plan.mechanism, DegreeOrder)
+    assert plan.on_example[DegreeOrder.name] < 18 < plan.on_example[VertexCoverOrder.name]
+    assert plan.at_worst[VertexCoverOrder.name] <= plan.at_worst[DegreeOrder.name]
+    order = plan.mechanism.release(list(club.edges))
+    cover = set(decode(order, club))
+    assert all(u in cover or v in cover for u, v in club.edges)
+
+
+def test_regular_graphs_favour_the_order_with_a_factor():
+    torus = networkx.grid_2d_graph(12, 12, periodic=True)
+    plan = plan_vertex_cover(4, list(torus), example=list(torus.edges))
+    assert isinstance(plan.mechanism, VertexCoverOrder)
+
+
+def test_ties_fall_by_lot():
+    orders = {tuple(order.tolist()) for order in DegreeOrder(100, 3).draw([], size=60, source=SeededSource(5))}
+    assert len(orders) == 6
