@@ -125,6 +125,11 @@ class Dialect(ABC):
     text_tests: ClassVar[Mapping[str, str]] = {test: test for test in ("starts_with", "ends_with", "contains")}
     beyond_calendar: ClassVar[tuple[str, ...]] = ()  # dates and times outside of the calendar, for made-up rows
     odd_values: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # by native type: expressions of values no text can name
+    date_parts: ClassVar[Mapping[str, str]] = {  # how a part of a date is asked for, up to the date itself
+        **{part: f"EXTRACT({part.upper()} FROM" for part in ("year", "quarter", "month", "week", "day")},
+        **{part: f"EXTRACT({part.upper()} FROM" for part in ("hour", "minute")},
+        "weekday": "EXTRACT(ISODOW FROM",
+    }
     heap: ClassVar[int] = 0  # how many smallest values of a group `min(value, count)` finds; 0: there is none
 
     def quote(self, identifier: str) -> str:
@@ -251,6 +256,18 @@ class Dialect(ABC):
     def text_test(self, test: str, value: Fragment, text: str) -> Fragment:
         """Whether text starts with, ends with or contains another; NULL where it is missing."""
         return f"{self.text_tests[test]}(" + value + ", CAST(" + bound(text) + f" AS {self.text}))"
+
+    def has_shape(self, value: Fragment, shape: str) -> Fragment:
+        """Whether all of a text matches a regular expression."""
+        return "regexp_full_match(" + value + ", CAST(" + bound(shape) + f" AS {self.text}))"
+
+    def without_spaces(self, value: Fragment) -> Fragment:
+        """Text without spaces at both ends."""
+        return "btrim(" + value + ", ' ')"
+
+    @abstractmethod
+    def first_day(self, unit: str, day: Fragment) -> Fragment:
+        """The first day of the week, month, quarter or year of a date; the day itself for a day."""
 
     @abstractmethod
     def divide(self, numerator: str, denominator: str) -> str:

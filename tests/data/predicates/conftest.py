@@ -6,7 +6,8 @@ from leastnoise.data.dialect import bound, join, sql
 from leastnoise.data.engines.duckdb import DUCKDB
 from leastnoise.data.engines.postgres import POSTGRES
 from leastnoise.data.engines.spark import SPARK
-from leastnoise.data.predicates.to_sql import to_sql
+from leastnoise.data.predicates import Predicate
+from leastnoise.data.predicates.to_sql import to_sql, value_sql
 
 from .nasty import KINDS, ROWS
 
@@ -30,7 +31,8 @@ def _schema(dialect, types):
 
 
 def _question(dialect, predicates):
-    answers = join(", ", [to_sql(predicate, dialect) + f" AS p{i}" for i, predicate in enumerate(predicates)])
+    told = [to_sql(each, dialect) if isinstance(each, Predicate) else value_sql(each, dialect) for each in predicates]
+    answers = join(", ", [text + f" AS p{i}" for i, text in enumerate(told)])
     return dialect.render(sql("SELECT ") + answers + sql(" FROM nasty ORDER BY number"))
 
 

@@ -6,8 +6,9 @@ from decimal import Decimal
 
 from hypothesis import strategies as st
 
-from leastnoise.data.columns import Kind
-from leastnoise.data.predicates import col, typed
+from leastnoise.data.columns import Column, Kind, whole_range
+from leastnoise.data.predicates import col, parse_expression, typed
+from leastnoise.errors import BadFilter
 
 KINDS = {
     "whole": Kind.INTEGER,
@@ -44,6 +45,18 @@ VALUES = {
         "日本",
         "😀",
         "z ",
+        " 12",
+        "-7",
+        "+012345678901234",
+        "1e5",
+        "-2.5E-3",
+        "1" * 16,
+        "2024-02-29",
+        "1900-02-29",
+        "2023-12-31",
+        "2024-04-31",
+        "0000-01-01",
+        "12\n",
     ],
     'we"ird `n%me': [None, "", "x", "'; DROP TABLE t; --", "Bonn", "NaN", "null"],
     "flag": [None, True, False],
@@ -53,12 +66,15 @@ VALUES = {
         dt.datetime(1970, 1, 1),
         dt.datetime(2024, 3, 31, 2, 30),
         dt.datetime(1999, 12, 31, 23, 59, 59, 999999),
+        dt.datetime(1, 1, 1),
+        dt.datetime(9999, 12, 31, 23, 59, 59, 999999),
+        dt.datetime(2021, 1, 3, 12, 34),
     ],
 }
 # Every value meets values of every other column: steps through each list at its own pace.
 ROWS = [
     {name: values[(row * (place + 1) + row // 7) % len(values)] for place, (name, values) in enumerate(VALUES.items())}
-    for row in range(105)
+    for row in range(180)
 ]
 
 _LITERALS = {
@@ -127,3 +143,93 @@ PREDICATES = st.recursive(
     ),
     max_leaves=6,
 ).map(lambda predicate: typed(predicate, KINDS))
+
+
+# Expressions: random texts of a wanted kind. `whole` is known to have 32 bits, so that arithmetic on it stays whole.
+COLUMNS = {
+    name: Column(name, kind, "", limits=whole_range(32 if name == "whole" else 64)) for name, kind in KINDS.items()
+}
+_ODD = '"we""ird `n%me"'
+
+
+def _written(dice, kind, deep):
+    """A text of this kind, which the checks of the language may still refuse."""
+
+    def other(kind):
+        return _written(dice, kind, deep - 1)
+
+    def test():
+        kind = dice.choice([Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP, Kind.BOOLEAN])
+        if kind is Kind.BOOLEAN:
+            return dice.choice(["flag", f"{other(dice.choice(list(leaves)))} IS MISSING"])
+        return f"{other(kind)} {dice.choice(['=', '<', '>=', '!='])} {other(kind)}"
+
+    leaves = {
+        Kind.INTEGER: ["whole", "big", "0", "-3", "7", "18446744073709551616", "whole % 5"],
+        Kind.REAL: ["real", "other", "money", "0.5", "-2.5", "1e25", "0"],
+        Kind.TEXT: ["name", _ODD, "'Köln'", "' a '", "'12'", "''"],
+        Kind.BOOLEAN: ["flag", "TRUE", "FALSE"],
+        Kind.DATE: ["born", "DATE '2000-02-29'"],
+        Kind.TIMESTAMP: ["seen", "TIMESTAMP '1999-12-31 23:59:59'"],
+    }
+    if deep <= 0:
+        return dice.choice(leaves[kind])
+    number = dice.choice([Kind.INTEGER, Kind.REAL])
+    moment = dice.choice([Kind.DATE, Kind.TIMESTAMP])
+    shapes = [
+        lambda: dice.choice(leaves[kind]),
+        lambda: f"CASE WHEN {test()} THEN {other(kind)} WHEN {test()} THEN {other(kind)} ELSE {other(kind)} END",
+        lambda: f"CASE WHEN {test()} THEN {other(kind)} END",
+        lambda: f"coalesce({other(kind)}, {other(kind)})",
+        lambda: f"nullif({other(kind)}, {other(kind)})",
+    ]
+    if kind in (Kind.INTEGER, Kind.REAL):
+        shapes += 2 * [lambda: f"({other(kind)} {dice.choice('+-*')} {other(number)})"]
+        shapes += [
+            lambda: f"clamp({other(kind)}, {dice.choice(['-5, 5', '0, 1e3', '-1.5, 9', '0, 100000000000000000000'])})"
+        ]
+        shapes += [lambda: f"abs({other(kind)})", lambda: f"CAST({other(number)} AS {kind.name})"]
+        shapes += [lambda: f"CAST({other(Kind.TEXT)} AS {kind.name})"]
+    if kind in (Kind.INTEGER, Kind.REAL, Kind.DATE, Kind.TIMESTAMP):
+        shapes += [lambda: f"{dice.choice(['least', 'greatest'])}({other(kind)}, {other(kind)})"]
+    if kind is Kind.INTEGER:
+        shapes += [
+            lambda: f"{dice.choice(['floor', 'ceil', 'round'])}({other(number)})",
+            lambda: f"length({other(Kind.TEXT)})",
+        ]
+        parts = ["year", "quarter", "month", "week", "day", "weekday"]
+        shapes += [lambda: f"{dice.choice(parts)}({other(moment)})"]
+        shapes += [
+            lambda: f"{dice.choice(['hour', 'minute'])}({other(Kind.TIMESTAMP)})",
+            lambda: f"CAST({test()} AS INTEGER)",
+        ]
+    if kind is Kind.REAL:
+        shapes += [lambda: f"({other(number)} / {other(number)})"]
+    if kind is Kind.TEXT:
+        shapes += [
+            lambda: f"{dice.choice(['lower', 'upper', 'trim'])}({other(kind)})",
+            lambda: f"left({other(kind)}, 2)",
+        ]
+        shapes += [lambda: f"CAST({other(dice.choice([Kind.INTEGER, Kind.DATE, Kind.BOOLEAN]))} AS TEXT)"]
+    if kind is Kind.BOOLEAN:
+        shapes += [lambda: f"({test()})"]
+    if kind is Kind.DATE:
+        units = ["day", "week", "month", "quarter", "year"]
+        shapes += [lambda: f"date_trunc('{dice.choice(units)}', {other(moment)})"]
+        shapes += [lambda: f"CAST({other(Kind.TEXT)} AS DATE)", lambda: f"CAST({other(Kind.TIMESTAMP)} AS DATE)"]
+    if kind is Kind.TIMESTAMP:
+        shapes += [lambda: f"CAST({other(Kind.DATE)} AS TIMESTAMP)"]
+    return dice.choice(shapes)()
+
+
+def expressions(dice, count, deep=3):
+    """So many random expressions that the language allows."""
+    kinds = [Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP]
+    found = []
+    while len(found) < count:
+        text = _written(dice, dice.choice(kinds), dice.randint(1, deep))
+        try:
+            found.append(parse_expression(text, COLUMNS))
+        except BadFilter:
+            continue  # too large to be safe: also found by the checks alone
+    return found

@@ -1,5 +1,6 @@
 """Every engine gives the answer that the reference in Python gives, on values that they like to disagree about."""
 
+import random
 from decimal import Decimal
 
 import pytest
@@ -7,9 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from leastnoise.data.columns import Kind
-from leastnoise.data.predicates import holds, parse
+from leastnoise.data.predicates import holds, parse, value_of
+from leastnoise.data.predicates.typecheck import type_of
 
-from .nasty import KINDS, PREDICATES, ROWS
+from .nasty import KINDS, PREDICATES, ROWS, expressions
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 
@@ -20,6 +22,24 @@ def check(ask, predicates):
     for row, found in zip(ROWS, answers, strict=True):
         for predicate, answer in zip(predicates, found, strict=True):
             assert answer is holds(predicate, row), (str(predicate), row)
+
+
+def check_values(ask, terms):
+    """Every engine has the value of the reference, of its kind and within the range that the type promises."""
+    for row, found in zip(ROWS, ask(terms), strict=True):
+        for term, answer in zip(terms, found, strict=True):
+            wanted, (kind, limits) = value_of(term, row), type_of(term)
+            answer = int(answer) if kind is Kind.INTEGER and isinstance(answer, Decimal) else answer
+            assert answer == wanted, (str(term), row)
+            assert (answer is None) == (wanted is None)
+            assert kind is not Kind.INTEGER or answer is None or limits[0] <= answer <= limits[1], str(term)
+
+
+@pytest.mark.parametrize(("engine", "many"), [("duckdb", 225), ("postgres", 150), ("spark", 15)])
+def test_expressions_have_the_value_of_the_reference(request, engine, many):
+    ask, dice = request.getfixturevalue(f"{engine}_ask"), random.Random(7)
+    for start in range(0, many, 15):
+        check_values(ask, expressions(dice, min(15, many - start)))
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=QUIET)

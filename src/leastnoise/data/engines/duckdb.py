@@ -68,6 +68,12 @@ class DuckDBDialect(Dialect):
         *("5881580-07-10", "5877642-06-25 (BC)", "1677-09-22", "2262-04-11"),
     )
 
+    def without_spaces(self, value: Fragment) -> Fragment:
+        return "trim(" + value + ", ' ')"
+
+    def first_day(self, unit: str, day: Fragment) -> Fragment:
+        return f"CAST(date_trunc('{unit}', " + day + ") AS DATE)"
+
     def divide(self, numerator: str, denominator: str) -> str:
         return f"({numerator}) // ({denominator})"
 

@@ -68,6 +68,12 @@ class PostgresDialect(Dialect):
             return "0 < strpos(" + value + ", CAST(" + bound(text) + " AS TEXT))"
         return super().text_test(test, value, text)
 
+    def has_shape(self, value: Fragment, shape: str) -> Fragment:
+        return "(" + value + " ~ CAST(" + bound(f"^({shape})$") + " AS TEXT))"
+
+    def first_day(self, unit: str, day: Fragment) -> Fragment:
+        return f"CAST(date_trunc('{unit}', CAST(" + day + " AS TIMESTAMP)) AS DATE)"
+
     def trimmed(self, expression: str) -> str:
         return f"trim_scale({expression})"
 

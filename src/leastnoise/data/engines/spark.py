@@ -57,6 +57,14 @@ class SparkDialect(Dialect):
         "string": ("CAST(X'FFFE61' AS STRING)", "CAST(X'00' AS STRING)", "CAST(X'EDA080' AS STRING)"),
     }
 
+    date_parts: ClassVar[Mapping[str, str]] = {**Dialect.date_parts, "weekday": "EXTRACT(DAYOFWEEK_ISO FROM"}
+
+    def has_shape(self, value: Fragment, shape: str) -> Fragment:
+        return "(" + value + " RLIKE CAST(" + bound(rf"\A({shape})\z") + " AS STRING))"
+
+    def first_day(self, unit: str, day: Fragment) -> Fragment:
+        return day if unit == "day" else "trunc(" + day + f", '{unit}')"
+
     def valid_text(self, text: str) -> str:
         return f"try_validate_utf8({text})"
 

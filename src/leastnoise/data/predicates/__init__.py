@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from leastnoise.data.columns import Kind
 from leastnoise.data.predicates.builder import Value, col
-from leastnoise.data.predicates.evaluate import holds
+from leastnoise.data.predicates.evaluate import holds, value_of
 from leastnoise.data.predicates.nodes import Predicate
-from leastnoise.data.predicates.parser import parse
-from leastnoise.data.predicates.typecheck import typed
+from leastnoise.data.predicates.parser import parse, parse_expression
+from leastnoise.data.predicates.typecheck import Schema, typed
 from leastnoise.errors import BadFilter, shown
 
-__all__ = ["Predicate", "Value", "col", "holds", "parse", "read_filter", "typed"]
+__all__ = ["Predicate", "Value", "col", "holds", "parse", "parse_expression", "read_filter", "typed", "value_of"]
 
 
-def read_filter(where: str | Predicate | None, columns: Mapping[str, Kind]) -> Predicate | None:
+def read_filter(where: str | Predicate | None, columns: Schema) -> Predicate | None:
     """A filter given as text or as a predicate, checked against the schema; None stays None: every row."""
     if where is None:
         return None

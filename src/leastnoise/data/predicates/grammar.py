@@ -20,7 +20,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from leastnoise.data.predicates.nodes import MAX_DEPTH, MAX_TEXT
-from leastnoise.data.predicates.words import advice_for
+from leastnoise.data.predicates.words import advice_for, one
 from leastnoise.errors import BadFilter
 
 __all__ = ["position_of", "read_tree"]
@@ -80,7 +80,7 @@ def read_tree(
     """
     if len(text) > MAX_TEXT:
         raise BadFilter(
-            f"a {what} has at most {MAX_TEXT} characters", given=f"{len(text)} characters", fix="shorten it"
+            f"{one(what)} has at most {MAX_TEXT} characters", given=f"{len(text)} characters", fix="shorten it"
         )
     tokens = _tokens(text, what)
     if not tokens:
@@ -88,7 +88,7 @@ def read_tree(
     _require_flat(tokens, what)
     if not comments and (noted := next((token for token in tokens if token.comments), None)):
         raise BadFilter(
-            f"a {what} has no comments (near {_at(noted)})",
+            f"{one(what)} has no comments (near {_at(noted)})",
             given=noted.comments[0][:40],
             fix="leave it out, or put a space between the signs",
         )
@@ -171,12 +171,12 @@ def _unreadable(
     before, here = tokens[max(place - 1, 0)], tokens[place]
     for token in tokens[: place + 2]:
         if token.token_type is TokenType.SEMICOLON:
-            return BadFilter(f"a {what} has no ; ({_at(token)})", given=text[token.start :][:40], fix=_SIGNS[";"])
+            return BadFilter(f"{one(what)} has no ; ({_at(token)})", given=text[token.start :][:40], fix=_SIGNS[";"])
         word = token.text
         if token.token_type in (TokenType.STRING, TokenType.IDENTIFIER) or word in columns:
             continue
         if advice := advice_for(word):
-            return BadFilter(f"a {what} has no {word.upper()} ({_at(token)})", given=word, fix=advice)
+            return BadFilter(f"{one(what)} has no {word.upper()} ({_at(token)})", given=word, fix=advice)
     if before.token_type is TokenType.NUMBER and here.token_type in (TokenType.VAR, TokenType.NUMBER, TokenType.DOT):
         return BadFilter(
             f"this is no number ({_at(before)})", given=text[before.start :][:40], fix="write 18, 0.5 or 1e6"

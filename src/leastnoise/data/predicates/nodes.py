@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from numbers import Integral
@@ -112,12 +112,23 @@ class Node:
             yield from (part for part in (value if isinstance(value, tuple) else (value,)) if isinstance(part, Node))
 
 
+class Term(Node):
+    """A part that has a value: a number, text, a boolean, a date or a time; or it is missing."""
+
+
 @dataclass(frozen=True)
-class Name(Node):
-    """A column; its kind is unknown until the filter is checked against a schema."""
+class Name(Term):
+    """A column; its kind is unknown until the filter is checked against a schema.
+
+    Attributes:
+        column: Its name.
+        kind: Its kind.
+        limits: The least and the largest whole number that it can hold, where that is known.
+    """
 
     column: str
     kind: Kind | None = None
+    limits: tuple[int, int] | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         """The name, in double quotes where it is no plain word."""
@@ -126,7 +137,7 @@ class Name(Node):
 
 
 @dataclass(frozen=True)
-class Literal(Node):
+class Literal(Term):
     """A constant. Numbers are exact: an int, or a Decimal where it is no whole number."""
 
     value: Scalar
@@ -146,8 +157,12 @@ class Literal(Node):
 
 
 @dataclass(frozen=True)
-class Calculation(Node):
-    """`left operator right` in doubles, with operator one of + - * /; missing where a side is, and where x / 0."""
+class Calculation(Term):
+    """`left operator right`, with operator one of + - * /; missing where a side is, and where x / 0.
+
+    It is computed in doubles. Where both sides are whole and the result provably stays below 2^53 that is exact: the
+    result is a whole number.
+    """
 
     operator: str
     left: Term
@@ -159,7 +174,7 @@ class Calculation(Node):
 
 
 @dataclass(frozen=True)
-class Remainder(Node):
+class Remainder(Term):
     """The remainder r of a whole number by a positive whole literal, 0 ≤ r < divisor also below zero."""
 
     term: Term
@@ -178,9 +193,6 @@ class Remainder(Node):
     def __str__(self) -> str:
         """In parentheses."""
         return f"({self.term} % {self.divisor})"
-
-
-Term = Name | Literal | Calculation | Remainder
 
 
 def remainder(term: Term, divisor: Term) -> Remainder:

@@ -1,29 +1,33 @@
-"""Read a filter from text: a small part of SQL, and nothing beyond it.
+"""Read a filter or an expression from text: a small part of SQL, and nothing beyond it.
 
-    filter  = filter OR filter | filter AND filter | NOT filter | ( filter ) | TRUE | FALSE | boolean column
+    filter  = filter OR filter | filter AND filter | NOT filter | ( filter ) | TRUE | FALSE | boolean value
             | value (= | != | <> | < | <= | > | >=) value
             | value [NOT] IN (literal, …) | value [NOT] BETWEEN value AND value
             | value [NOT] LIKE 'start%' | '%end' | '%within%'
             | starts_with(value, 'text') | ends_with(value, 'text') | contains(value, 'text')
             | value IS [NOT] (MISSING | NULL | TRUE | FALSE)
-    value   = column | "column" | literal | value (+ | - | * | /) value | column % literal | - value | ( value )
+    value   = column | "column" | literal | value (+ | - | * | /) value | value % literal | - value | ( value )
+            | CASE WHEN filter THEN value … [ELSE value] END | CASE value WHEN value THEN value … END
+            | if(filter, value, value) | CAST(value AS kind) | function(value, …) | EXTRACT(part FROM value)
     literal = 18 | 0.5 | 1e6 | 'text' | TRUE | FALSE | DATE '2024-01-31' | TIMESTAMP '2024-01-31 12:00:00'
 
-sqlglot makes the tree (the grammar beside this file). Here each node of it becomes one of ours, or the filter is
-refused by the word that it may not have, with its place and what to write instead. A node counts only with the parts
-that are read here: any other part that sqlglot may have found is refused, too.
+sqlglot makes the tree (the grammar beside this file). Here each node of it becomes one of ours, or the text is refused
+by the word that it may not have, with its place and what to write instead. A node counts only with the parts that are
+read here: any other part that sqlglot may have found is refused, too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from datetime import date, datetime
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from leastnoise.data.columns import Kind
+from leastnoise.data.predicates.expressions import Case, Cast, DatePart, Function, Truncated, Truth
+from leastnoise.data.predicates.functions import DATE_PARTS, FUNCTIONS, TRUNCATIONS
 from leastnoise.data.predicates.nodes import (
     KEYWORDS,
     And,
@@ -41,18 +45,30 @@ from leastnoise.data.predicates.nodes import (
     read_literal,
     remainder,
 )
-from leastnoise.data.predicates.typecheck import typed
-from leastnoise.data.predicates.words import advice_for
+from leastnoise.data.predicates.typecheck import Schema, typed, typed_term
+from leastnoise.data.predicates.words import advice_for, one
 from leastnoise.errors import BadFilter, UnknownColumn
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-__all__ = ["parse"]
+__all__ = ["ExpressionReader", "parse", "parse_expression"]
+
+Made = TypeVar("Made")
 
 _COMPARISONS = {"EQ": "=", "NEQ": "!=", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
 _CALCULATIONS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Mod": "%"}
 _TEXT_TESTS = ("starts_with", "ends_with", "contains")
+_SYNONYMS = {"ifnull": "coalesce", "nvl": "coalesce", "iif": "if", "ceiling": "ceil", "len": "length",
+             "char_length": "length", "btrim": "trim", "isodow": "weekday"}  # fmt: skip
+_KINDS = {
+    **dict.fromkeys(("INT", "BIGINT", "SMALLINT", "TINYINT"), "INTEGER"),
+    **dict.fromkeys(("DOUBLE", "FLOAT"), "REAL"),
+    **dict.fromkeys(("TEXT", "VARCHAR"), "TEXT"),
+    **dict.fromkeys(("TIMESTAMP", "DATETIME", "TIMESTAMPNTZ"), "TIMESTAMP"),
+    "DATE": "DATE",
+}
+"""From what sqlglot calls a type to the kind; whole numbers are of one kind, whatever their width."""
 _NUMBER = re.compile(r"[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?")
 _LONGEST_NUMBER = 400
 # What to write instead of nodes that are no words.
@@ -72,13 +88,11 @@ _NODES = {
     "Select": ("SELECT", str(advice_for("SELECT"))),
     "Window": ("OVER", str(advice_for("OVER"))),
     "ILike": ("ILIKE", str(advice_for("ILIKE"))),
-    "Cast": ("CAST", "compare a column with a literal of its own kind"),
-    "Case": ("CASE", "say it with AND, OR and NOT"),
     "National": ("N'…'", "write the text in single quotes"),
 }
 
 
-def parse(text: str, columns: Mapping[str, Kind]) -> Predicate:
+def parse(text: str, columns: Schema) -> Predicate:
     """Read a filter and check it against a schema; no data is touched.
 
     >>> from leastnoise.data.columns import Kind
@@ -90,15 +104,32 @@ def parse(text: str, columns: Mapping[str, Kind]) -> Predicate:
     Traceback (most recent call last):
     leastnoise.errors.UnknownColumn: the table has no such column; given: aeg; did you mean age?
     """
+    if not isinstance(text, str):
+        raise BadFilter("a filter is text, or built with col", given=type(text).__name__, fix="write 'age >= 18'")
+    return _read(text, "filter", columns, lambda reader, tree: typed(reader.truth(tree), columns))
+
+
+def parse_expression(text: str, columns: Schema) -> Term:
+    """Read an expression, whose value may also be a boolean, and check it against a schema; no data is touched.
+
+    >>> from leastnoise.data.predicates import value_of
+    >>> band = parse_expression("CASE WHEN age < 18 THEN 'minor' ELSE 'adult' END", {"age": Kind.INTEGER})
+    >>> value_of(band, {"age": 17}), value_of(band, {"age": None})
+    ('minor', 'adult')
+    """
+    if not isinstance(text, str):
+        raise BadFilter("an expression is text", given=type(text).__name__, fix="write for example 'age / 10'")
+    return _read(text, "expression", columns, lambda reader, tree: typed_term(reader.any_value(tree), columns))
+
+
+def _read(text: str, what: str, columns: Schema, make: Callable[[ExpressionReader, exp.Expr], Made]) -> Made:
     from sqlglot import exp
 
     from leastnoise.data.predicates.grammar import read_tree
 
-    if not isinstance(text, str):
-        raise BadFilter("a filter is text, or built with col", given=type(text).__name__, fix="write 'age >= 18'")
     wrong: BadFilter
     try:
-        return typed(_Reader("filter", columns).truth(read_tree(text, "filter", exp.Condition, columns)), columns)
+        return make(ExpressionReader(what, columns), read_tree(text, what, exp.Condition, columns))
     except BadFilter as error:
         wrong = error
     for word in re.findall(r"\w+", text):
@@ -109,7 +140,7 @@ def parse(text: str, columns: Mapping[str, Kind]) -> Predicate:
     raise wrong
 
 
-class _Reader:
+class ExpressionReader:
     """Turns the nodes of a tree into ours."""
 
     def __init__(self, what: str, columns: Collection[str]) -> None:
@@ -123,11 +154,17 @@ class _Reader:
                 return part
             case Literal(value=bool() as value):
                 return Constant(value)
-            case Name():
+            case Name() | Case() | Function() | Cast():
                 return ComparisonTest("=", part, Literal(True))
         raise BadFilter("a value stands where a condition is wanted", fix="compare it: age >= 18")
 
+    def any_value(self, node: exp.Expr) -> Term:
+        """A value, or a condition as a boolean."""
+        part = self._part(node)
+        return Truth(part) if isinstance(part, Predicate) else part
+
     def value(self, node: exp.Expr) -> Term:
+        """What stands where a value is wanted that is no condition."""
         part = self._part(node)
         if isinstance(part, Predicate):
             raise BadFilter(
@@ -157,6 +194,9 @@ class _Reader:
             "Null": self._null,
             "Neg": self._negative,
             "Cast": self._cast,
+            "TryCast": self._cast,
+            "Case": self._case,
+            "Extract": self._extract,
             "Anonymous": self._function,
         }
         if kind not in readers:
@@ -250,14 +290,14 @@ class _Reader:
 
         quoted, where = bool(node.this.args.get("quoted")), position_of(node)
         if not quoted and name[:1] in "$:@":
-            raise BadFilter(f"a {self._what} has no {name[:1]} ({where})", given=name, fix="write the value itself")
+            raise BadFilter(f"{one(self._what)} has no {name[:1]} ({where})", given=name, fix="write the value itself")
         if len(parts) > 1 and parts[-1].this in self._columns:
             raise UnknownColumn(
                 f"the table has no such column ({where})", given=name, fix="name the column alone, without its table"
             )
         if not quoted and len(parts) == 1 and (advice := advice_for(name)):
             raise BadFilter(
-                f"a {self._what} has no {name.upper()} ({where})",
+                f"{one(self._what)} has no {name.upper()} ({where})",
                 given=name,
                 fix=f'{advice}; a column of this name is written "{name}"',
             )
@@ -286,24 +326,72 @@ class _Reader:
         return Calculation("-", Literal(0), term)
 
     def _cast(self, node: exp.Expr) -> Term:
-        """DATE '…' and TIMESTAMP '…', which sqlglot tells as casts of text."""
-        word = node.args["to"].this.name
-        literal = type(node.this).__name__ == "Literal" and node.this.args.get("is_string")
-        if not literal or word not in ("DATE", "TIMESTAMP"):
-            raise self._refused(node)
-        self._require_only(node, "this", "to")
-        return _moment(word, node.this.this)
+        """A cast; DATE '…' and TIMESTAMP '…' are told by sqlglot as casts of text."""
+        self._require_only(node, "this", "to", "safe")
+        to = node.args["to"]
+        word = str(getattr(to.this, "name", to.this)).upper()
+        if word not in _KINDS or any(value for key, value in to.args.items() if key not in ("this", "nested")):
+            raise self._no(f"cast to {word}", node, "cast to INTEGER, REAL, TEXT, DATE or TIMESTAMP, without a size")
+        kind = Kind[_KINDS[word]]
+        inner = self.value(node.this)
+        if isinstance(inner, Literal) and isinstance(inner.value, str) and kind in (Kind.DATE, Kind.TIMESTAMP):
+            return _moment(kind.name, inner.value)
+        return Cast(inner, kind)
+
+    def _case(self, node: exp.Expr) -> Term:
+        self._require_only(node, "this", "ifs", "default")
+        compared, conditions, results = node.args.get("this"), list[Predicate](), list[Term]()
+        for branch in node.args["ifs"]:
+            self._require_only(branch, "this", "true")
+            if compared is None:
+                conditions.append(self.truth(branch.this))
+            else:
+                conditions.append(ComparisonTest("=", self.value(compared), self.value(branch.this)))
+            results.append(self._result(branch.args["true"]))
+        default = node.args.get("default")
+        if not results:
+            raise BadFilter("CASE has no WHEN", given="CASE", fix="write CASE WHEN age < 18 THEN 'minor' END")
+        missing = default is None or type(default).__name__ == "Null"
+        return Case(tuple(conditions), tuple(results), None if missing else self._result(default))
+
+    def _result(self, node: exp.Expr) -> Term:
+        if type(node).__name__ == "Null":
+            raise BadFilter("a result of CASE is a value", given="NULL", fix="put what is missing last: ELSE NULL")
+        return self.any_value(node)
+
+    def _extract(self, node: exp.Expr) -> Term:
+        self._require_only(node, "this", "expression")
+        return self._date_part(node.this.name.lower(), node.args["expression"], node)
+
+    def _date_part(self, part: str, of: exp.Expr, node: exp.Expr) -> Term:
+        part = {"isodow": "weekday", "dayofweek_iso": "weekday"}.get(part, part)
+        if part not in DATE_PARTS:
+            raise self._no(f"part {part.upper()}", node, f"the parts are {', '.join(DATE_PARTS)}")
+        return DatePart(part, self.value(of))
 
     def _function(self, node: exp.Expr) -> Predicate | Term:
-        name = str(node.this) if isinstance(node.this, str) else node.name
-        test = name.lower()
-        if test not in _TEXT_TESTS:
-            nearest = get_close_matches(test, _TEXT_TESTS, n=1, cutoff=0.6)
-            fix = f"did you mean {nearest[0]}?" if nearest else f"the functions are {', '.join(_TEXT_TESTS)}"
-            raise self._no(name.upper() if advice_for(name) else "such function", node, advice_for(name) or fix)
-        if len(node.expressions) != 2:
-            raise BadFilter(f"{test} takes a value and a text", given=f"{name}(…)", fix=f"write {test}(city, 'Bad')")
-        return TextTest(test, self.value(node.expressions[0]), self._text(node.expressions[1]))
+        name = (str(node.this) if isinstance(node.this, str) else node.name).lower()
+        name, arguments = _SYNONYMS.get(name, name), node.expressions
+        if name in _TEXT_TESTS:
+            if len(arguments) != 2:
+                raise BadFilter(f"{name} takes a value and a text", given=f"{name}(…)", fix=f"{name}(city, 'Bad')")
+            return TextTest(name, self.value(arguments[0]), self._text(arguments[1]))
+        if name in DATE_PARTS and len(arguments) == 1:
+            return self._date_part(name, arguments[0], node)
+        if name == "if" and len(arguments) == 3:
+            return Case((self.truth(arguments[0]),), (self._result(arguments[1]),), self._result(arguments[2]))
+        if name == "date_trunc" and len(arguments) == 2:
+            unit = self._text(arguments[0]).lower()
+            if unit not in TRUNCATIONS:
+                raise self._no(f"date_trunc to {unit!r}", node, f"the units are {', '.join(TRUNCATIONS)}")
+            return Truncated(unit, self.value(arguments[1]))
+        if name in FUNCTIONS:
+            return Function(name, tuple(self.any_value(argument) for argument in arguments))
+        word = str(node.this)
+        known = [*_TEXT_TESTS, *FUNCTIONS, *DATE_PARTS, "date_trunc", "if"]
+        nearest = get_close_matches(name, known, n=1, cutoff=0.7)
+        fix = f"did you mean {nearest[0]}?" if nearest else f"the functions are {', '.join(known)}"
+        raise self._no(word.upper() if advice_for(word) else "such function", node, advice_for(word) or fix)
 
     def _require_only(self, node: exp.Expr, *known: str) -> None:
         """Refuse a node with parts that are not read: sqlglot may learn new ones."""
@@ -323,7 +411,7 @@ class _Reader:
         where = position_of(node)
         name = node.name if type(node).__name__ == "Anonymous" else ""
         return BadFilter(
-            f"a {self._what} has no {word}" + (f" ({where})" if where else ""),
+            f"{one(self._what)} has no {word}" + (f" ({where})" if where else ""),
             given=f"{name}(…)" if name else word,
             fix=fix,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["advice_for"]
+__all__ = ["advice_for", "one"]
 
 _ADVICE = {
     "an expression looks at one row: compare its columns with literals, or each other": """
@@ -27,3 +27,12 @@ def advice_for(word: str) -> str | None:
     "use LIKE 'start%', LIKE '%end' or LIKE '%within%'"
     """
     return _REFUSED.get(word.upper())
+
+
+def one(what: str) -> str:
+    """A thing with its article.
+
+    >>> one("filter"), one("expression")
+    ('a filter', 'an expression')
+    """
+    return f"{'an' if what[:1] in 'aeiou' else 'a'} {what}"
