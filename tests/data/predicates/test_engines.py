@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from leastnoise.data.columns import Kind
-from leastnoise.data.predicates import holds, parse, value_of
+from leastnoise.data.predicates import holds, parse, parse_expression, value_of
 from leastnoise.data.predicates.typecheck import type_of
 
-from .nasty import KINDS, PREDICATES, ROWS, expressions
+from .nasty import COLUMNS, KINDS, PREDICATES, ROWS, expressions
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 
@@ -58,6 +58,49 @@ def test_postgres_agrees_with_the_reference(postgres_ask, predicates):
 @given(predicates=st.lists(PREDICATES, min_size=10, max_size=20))
 def test_spark_agrees_with_the_reference(spark_ask, predicates):
     check(spark_ask, predicates)
+
+
+def test_known_traps_of_expressions(ask):
+    """Ends of ranges and calendars, digits that are none, spaces that are none, letters of other languages."""
+    check_values(
+        ask,
+        [
+            parse_expression(text, COLUMNS)
+            for text in (
+                "clamp(coalesce(big, 100000000000000000000), -5, 5) + 1",
+                "clamp(big, 100000000000000000000, 200000000000000000000)",
+                "abs(big)",
+                "whole * 4194304",
+                "whole * whole",
+                "floor(real)",
+                "round(real * 1e15)",
+                "round(0.49999999999999994)",
+                "CAST(real AS INTEGER)",
+                "least(real, other, 0.5)",
+                "upper(name)",
+                "lower('ÄÖÜ' )",
+                "trim(name)",
+                "length(name)",
+                "left(name, 1)",
+                "CAST(name AS INTEGER)",
+                "CAST(name AS REAL) * 2",
+                "CAST(name AS DATE)",
+                "CAST(trim(name) AS DATE)",
+                "week(seen)",
+                "weekday(born)",
+                "year(born)",
+                "date_trunc('week', born)",
+                "date_trunc('quarter', seen)",
+                "CAST(born AS TEXT)",
+                "CAST(big AS TEXT)",
+                "hour(seen) * 60 + minute(seen)",
+                "coalesce(money, real)",
+                "CASE WHEN flag THEN 'B' ELSE 'a' END",
+                "(CASE WHEN flag THEN 'B' ELSE 'a' END < 'a')",
+                "nullif(real, 0)",
+            )
+        ],
+    )
 
 
 def test_known_traps(ask):

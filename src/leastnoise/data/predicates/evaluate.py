@@ -142,7 +142,7 @@ def _chosen(term: Term, row: Row, read: Callable[[Term, Row], Any]) -> Any:
         return None if term.otherwise is None else read(term.otherwise, row)
     name, arguments = cast(Function, term).name, cast(Function, term).arguments
     if name == "nullif":
-        return None if _compare("=", *arguments, row) else read(arguments[0], row)
+        return None if _compare("=", arguments[0], arguments[1], row) else read(arguments[0], row)
     if name in ("floor", "ceil", "round"):
         if kind_of(arguments[0]) is Kind.INTEGER:
             return read(arguments[0], row)

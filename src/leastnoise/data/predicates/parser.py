@@ -351,8 +351,9 @@ class ExpressionReader:
         default = node.args.get("default")
         if not results:
             raise BadFilter("CASE has no WHEN", given="CASE", fix="write CASE WHEN age < 18 THEN 'minor' END")
-        missing = default is None or type(default).__name__ == "Null"
-        return Case(tuple(conditions), tuple(results), None if missing else self._result(default))
+        if default is None or type(default).__name__ == "Null":
+            return Case(tuple(conditions), tuple(results))
+        return Case(tuple(conditions), tuple(results), self._result(default))
 
     def _result(self, node: exp.Expr) -> Term:
         if type(node).__name__ == "Null":
