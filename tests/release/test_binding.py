@@ -178,6 +178,8 @@ ASKED = [
     lambda d: d.workload([[1, 2]], bins=BINS),
     lambda d: d.workload([[1, 3]], bins=BINS),
     lambda d: d.workload([[1, 3]], bins=BINS, names=["a"]),
+    lambda d: d.workload([[1, 3]], bins=BINS, weights=[2]),
+    lambda d: d.workload([[1, 3]], bins=BINS, goal="largest"),
     lambda d: d.tables(keys=KEYS, bins=BINS),
     lambda d: d.tables(keys=OTHERS, bins=BINS),
     lambda d: d.sum("age", bounds=(0, 100)),

@@ -140,7 +140,17 @@ REST = {"where": "age > 3", "groups_per_unit": 1, "rows_per_unit": 1}
 # A call that is in order, for every method; each of its arguments in turn is replaced by every hostile value.
 QUESTIONS = {
     "count": {**CITY, "bins": None, **REST, "of": "rows"},
-    "workload": {"matrix": [[1, 0], [1, 1]], **CITY, "bins": None, **REST, "of": "rows", "names": ["a", "b"]},
+    "workload": {
+        "matrix": [[1, 0], [1, 1]],
+        **CITY,
+        "bins": None,
+        **REST,
+        "of": "rows",
+        "names": ["a", "b"],
+        "weights": None,
+        "goal": "total",
+        "targets": None,
+    },
     "tables": {
         "by": ["city", "sex"],
         "ways": [["city"], ["city", "sex"]],

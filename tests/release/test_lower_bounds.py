@@ -12,10 +12,11 @@ from leastnoise.data import Contribution, open_table
 from leastnoise.ledger import Ledger, Opening
 from leastnoise.mechanisms import Geometric, for_linear_map
 from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem
+from leastnoise.model.linear_workloads import ExplicitWorkload
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.dataset import Dataset
-from leastnoise.release.queries.workloads import WorkloadProblem
+from leastnoise.release.queries.workload_problem import WorkloadProblem
 
 KEYS = ["a", "b"]
 
@@ -48,10 +49,10 @@ def test_no_mechanism_is_below_the_bound_of_a_workload():
         if not any(map(any, matrix)):
             continue
         epsilon = rng.choice([Fraction(1, 10), Fraction(1), Fraction(3)])
-        problem = WorkloadProblem(matrix, Privacy(epsilon), Sensitivity(1, each, ""), reachable=True)
+        problem = WorkloadProblem(ExplicitWorkload(matrix), Privacy(epsilon), Sensitivity(1, each, ""), reachable=True)
         bound = problem.lower_bound.lower
         assert bound > 0
-        errors = [problem.expected_loss(mechanism).upper for mechanism in problem.candidates()]
+        errors = [answers * problem.expected_loss(mechanism).upper for mechanism in problem.candidates()]
         errors += simple_errors(matrix, epsilon, each)
         if each == 1:
             errors += [option.expected.upper for option in for_linear_map(matrix, epsilon).options]
@@ -61,7 +62,7 @@ def test_no_mechanism_is_below_the_bound_of_a_workload():
 def test_everybody_but_one_group():
     """Twelve answers over 400 groups: a total and twelve cells reach 3.84 for each."""
     matrix = tuple(tuple(int(cell != row) for cell in range(400)) for row in range(12))
-    problem = WorkloadProblem(matrix, Privacy(Fraction(1)), Sensitivity(1, 1, ""), reachable=True)
+    problem = WorkloadProblem(ExplicitWorkload(matrix), Privacy(Fraction(1)), Sensitivity(1, 1, ""), reachable=True)
     reached = Geometric(Fraction(1, 2)).moment(1).upper * 2
     assert problem.lower_bound.upper / 12 < reached < 4
 

@@ -66,6 +66,10 @@ QUESTIONS = {
     "totals": (lambda d: d.workload([[1, 1, 1], [1, 2, 1]], **BY_KEY), 0),
     "one large weight": (lambda d: d.workload([[3, 1, 0]], **BY_KEY), 0),
     "differences, Gaussian": (lambda d: d.workload(DIFFERENCES, **BY_KEY), SMALL),
+    "ranges, Gaussian": (lambda d: d.workload("ranges", bins=BINS), SMALL),
+    "weighted": (lambda d: d.workload("prefix sums", bins=BINS, weights=[1, 0, 9], goal="largest"), 0),
+    "hierarchy": (lambda d: d.hierarchy(["group", "k"], {"x": ["a", "B"], "y": ["b"]}), 0),
+    "hierarchy, Gaussian": (lambda d: d.hierarchy(["k"], [["a"], ["B"], ["b"]], of="units"), SMALL),
     "two-way tables": (lambda d: d.tables(keys={"k": KEYS, "s": SIDES, "f": [True, False]}), 0),
     "tables, Gaussian": (
         lambda d: d.tables(["k", "s", "f"], [["k", "s"], ["f"], []], keys={"k": KEYS, "s": SIDES}),
@@ -173,10 +177,12 @@ def compare(sensitivity, changes):
 
 def cells_of(query):
     """The histogram behind a workload; None for other questions."""
-    if not isinstance(query, Workload):
-        return None
-    size = len(query.matrix[0])
-    return replace(query, matrix=tuple(tuple(int(i == j) for j in range(size)) for i in range(size))).read()
+    return query.read() if isinstance(query, Workload) else None
+
+
+def truth_of(query):
+    """What the answer is computed from: the answers of a workload, or what is read."""
+    return query.answers_of(query.read()) if isinstance(query, Workload) else query.read()
 
 
 def declared(query, sensitivity, changes):
@@ -207,7 +213,7 @@ def judge(name, queries, delta):
     offers = [(how.mechanism, how.event), *((option.mechanism, asked_for) for option in how.options)]
     if name == "sorted counts":  # its law has no short list of outputs; the mechanism's own tests enumerate it
         offers = []
-    (truth, cells), *others = ((asked.read(), cells_of(asked)) for asked in queries)
+    (truth, cells), *others = ((truth_of(asked), cells_of(asked)) for asked in queries)
     for other, its_cells in others:
         for mechanism, event in offers:
             assert is_private(mechanism, event, truth, other, (cells, its_cells)), name

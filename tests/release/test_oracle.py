@@ -55,6 +55,8 @@ QUESTIONS = {
     "mean": lambda d: d.mean("pay", bounds=(0, 10), step=1).release("1/2"),
     "variance": lambda d: d.variance("age", bounds=(0, 100)).release("1/2"),
     "tables": lambda d: d.tables(by=["city", "member"], keys={"city": KEYS, "member": [True, False]}).release(1),
+    "many prefix sums": lambda d: d.workload("prefix sums", by="age", bins=range(0, 101, 2)).release("1/2"),
+    "hierarchy": lambda d: d.hierarchy(["land", "city"], {"x": KEYS}).release("1/2", "1e-6"),
     "workload": lambda d: d.workload("prefix sums", by="age", bins=[0, 20, 40, 60]).release("1/2"),
     "median": lambda d: d.median("age", bounds=(0, 100), step=10).release("1/2"),
     "choice": lambda d: d.choose(["age > 5", "pay > 1"]).release("1/2"),
@@ -98,7 +100,9 @@ def outcomes(path, place, questions, sabotage=None, **options):
 
 def entry_form(entry):
     """An entry without what differs from one release to the next: names, times and what was drawn."""
-    drawn = {"answer": len(entry["answer"])} if isinstance(entry.get("answer"), list) else {}
+    answer = entry.get("answer")
+    answer = answer["estimates"] if isinstance(answer, dict) and "estimates" in answer else answer
+    drawn = {"answer": len(answer)} if isinstance(answer, list) else {}
     return {key: value for key, value in entry.items() if key not in ("time", "request", "answer", "hash")} | drawn
 
 

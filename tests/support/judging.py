@@ -52,10 +52,10 @@ def is_private(mechanism, event, before, after, cells=None):
     if isinstance(mechanism, PureMarginalsMechanism):
         return _sums_within([(mechanism.noise, d) for d in _difference(before, after)], event)
     if isinstance(mechanism, PureStrategyMechanism):
-        moved = _difference(mechanism.measure(before), mechanism.measure(after))
+        moved = _difference(*map(mechanism.measure, cells or (before, after)))
         return _sums_within([(mechanism.geometric, d) for d in moved], event)
     if isinstance(mechanism, StrategyMechanism):
-        moved = _difference(mechanism.measure(before), mechanism.measure(after))
+        moved = _difference(*map(mechanism.measure, cells or (before, after)))
         return _mu_within(sum(Fraction(d * d) / mechanism.variance for d in moved), event)
     if isinstance(mechanism, MarginalsMechanism):
         sides = [[int(y) for part in mechanism.measure(side) for y in part.ravel()] for side in (before, after)]

@@ -93,6 +93,10 @@ class IntegerMatrix:
         """Rows become columns."""
         return _wrap(self._flint.transpose())
 
+    def rank(self) -> int:
+        """How many rows are independent."""
+        return int(self._flint.rank())
+
     def diagonal(self) -> list[int]:
         """The entries whose row and column are the same."""
         return [int(entry) for entry in self._flint.entries()[:: self.shape[1] + 1]]

@@ -79,6 +79,11 @@ class LinearWorkload(ABC):
         return None
 
     @property
+    def independent(self) -> bool:
+        """Whether the columns of W are independent, so that F is the identity."""
+        return self.basis is None
+
+    @property
     def rank(self) -> int:
         """The rows of F."""
         return self.cells if self.basis is None else self.basis.shape[0]
@@ -108,6 +113,11 @@ class LinearWorkload(ABC):
     @abstractmethod
     def lengths(self) -> list[Fraction]:
         """The squared length of each row of M."""
+
+    @property
+    def longest(self) -> Fraction:
+        """The largest of them."""
+        return max(self.lengths())
 
     def coordinates(self, histogram: Numbers) -> Numbers:
         """F·x, for cells along the last axis."""
@@ -272,6 +282,11 @@ class Ranges(LinearWorkload):
         sums: Numbers = corners[end, end] - corners[first, end] - corners[end, first] + corners[first, first]
         return sums
 
+    @property
+    def longest(self) -> Fraction:
+        """That of all cells."""
+        return Fraction(self.cells)
+
     def lengths(self) -> list[Fraction]:
         """How many cells each range has."""
         first, last = np.triu_indices(self.cells)
@@ -360,7 +375,14 @@ class ExplicitWorkload(LinearWorkload):
         return len(self.matrix)
 
     @cached_property
+    def independent(self) -> bool:
+        """Whether there are as many independent answers as cells."""
+        return len(self.matrix) >= self.cells == IntegerMatrix(self.matrix).rank()
+
+    @cached_property
     def _pivots(self) -> tuple[int, ...]:
+        if self.independent:
+            return tuple(range(self.cells))
         return tuple(RationalMatrix(self.matrix).echelon()[1])
 
     @cached_property

@@ -38,6 +38,7 @@ __all__ = [
     "NORMS",
     "Precision",
     "StrategyPart",
+    "Table",
     "answer_errors",
     "least_error",
     "sensitivity_of",
@@ -49,7 +50,7 @@ __all__ = [
 
 GOALS = ("total", "largest")
 NORMS = ("l2", "l1")  # of the change that one unit makes: for Gaussian noise, and for Laplace noise
-_MOST_COEFFICIENTS = 1 << 18
+_MOST_COEFFICIENTS = 1 << 17
 
 Table = tuple[tuple[int, ...], ...]
 
@@ -293,6 +294,19 @@ class StrategyPart:
         """The squared error of each answer at σ = 1, rounded up."""
         return answer_errors(self.precision, self.workload)
 
+    def form(self, row: Sequence[int]) -> Fraction:
+        """At least w·G⁻¹·wᵀ for a row w of whole numbers: 2·w·N·wᵀ − (N·w)ᵀ·G·(N·w), and what that leaves open."""
+        precision, wanted = self.precision, IntegerMatrix([list(row)])
+        mapped = wanted @ precision.inverse
+        straight = 2 * precision.denominator * mapped.inner(wanted) - (mapped @ precision.gram).inner(mapped)
+        return Fraction(straight, precision.denominator**2) + precision.slack * sum(entry**2 for entry in row)
+
+    @cached_property
+    def largest_error(self) -> Fraction:
+        """The largest squared error of an answer at σ = 1, rounded up; no list of all answers is made."""
+        middle, below = self.precision.middle().array(), self.precision.denominator**2 * self.workload.below**2
+        return Fraction(int(self.workload.forms(middle).max()), below) + self.precision.slack * self.workload.longest
+
     @cached_property
     def largest_coefficients(self) -> list[Fraction]:
         """For each answer at least every |a_l|, where Σ a_l·y_l is its least squares estimate.
@@ -301,7 +315,8 @@ class StrategyPart:
         """
         errors, rows = self.answer_errors, IntegerMatrix(self.strategy)
         if self.workload.answers * len(self.strategy) > _MOST_COEFFICIENTS:
-            return [sqrt_above(error) for error in errors]
+            roots = {error: sqrt_above(error) for error in set(errors)}
+            return [roots[error] for error in errors]
         estimates = (rows @ self.precision.middle()).array()
         coefficients = abs(self.workload.evaluate(estimates)).max(axis=0)
         longest = max((rows @ rows.transposed()).diagonal())
@@ -310,12 +325,20 @@ class StrategyPart:
         below = self.precision.denominator**2
         return [Fraction(most) / below + rest for most, rest in zip(coefficients, slack, strict=True)]
 
+    @cached_property
+    def largest_coefficient(self) -> Fraction:
+        """The largest of them, or √e for the largest error."""
+        if self.workload.answers * len(self.strategy) > _MOST_COEFFICIENTS:
+            return sqrt_above(self.largest_error)
+        return max(self.largest_coefficients)
+
     def error(self, goal: str) -> Fraction:
         """The weighted error at σ = 1, rounded up: of all answers in sum, or the largest."""
         if goal == "total":
             return total_error(self.precision, self.workload, self.weights)
-        weights = self.weights or (Fraction(1),) * self.workload.answers
-        return max(weight * error for weight, error in zip(weights, self.answer_errors, strict=True))
+        if self.weights is None:
+            return self.largest_error
+        return max(weight * error for weight, error in zip(self.weights, self.answer_errors, strict=True))
 
     def bound(self, goal: str) -> Fraction:
         """What no strategy of sensitivity one beats; zero where nothing is proven."""

@@ -310,7 +310,7 @@ class Batch:
         plan = self._plan(price, split, level)
 
         def draw(truths: list[Any]) -> Json:
-            return [how.encode(how.mechanism.release(truth)) for how, truth in zip(split.how, truths, strict=True)]
+            return [how.draw(truth) for how, truth in zip(split.how, truths, strict=True)]
 
         recorded = release_once(
             dataset.ledger,

@@ -39,12 +39,13 @@ from leastnoise.release.batch import Batch
 from leastnoise.release.queries.choices import BestKeys, BestOption
 from leastnoise.release.queries.counts import Count, Sum
 from leastnoise.release.queries.decisions import IsAtLeast, Plurality
+from leastnoise.release.queries.hierarchies import Hierarchy, read_tree
 from leastnoise.release.queries.marginals import Tables
 from leastnoise.release.queries.moments import Mean, Variance
 from leastnoise.release.queries.quantiles import Quantiles
 from leastnoise.release.queries.query import Query
 from leastnoise.release.queries.unknown_keys import CountUnknownKeys, SortedCountsQuery
-from leastnoise.release.queries.workloads import Workload, named_matrix, read_matrix
+from leastnoise.release.queries.workloads import Workload, named_workload, read_goal, read_matrix
 
 __all__ = ["Dataset"]
 
@@ -159,10 +160,15 @@ class Dataset:
         where: Where = None,
         of: str = "rows",
         names: Sequence[str] | None = None,
+        weights: Sequence[NumberLike] | None = None,
+        goal: str = "total",
+        targets: Sequence[NumberLike] | None = None,
         groups_per_unit: Limit = None,
         rows_per_unit: Limit = None,
     ) -> Query:
         """Linear combinations of the counts of a histogram, released together by the best mechanism for them.
+
+        Of prefix sums and ranges `release.range(first, last)` gives the sum of any cells in a row.
 
         Args:
             matrix: "prefix sums", "ranges", or whole numbers with one row per answer and one column per cell, in the
@@ -173,26 +179,58 @@ class Dataset:
             where: Which rows count: text such as "age >= 18", or a predicate.
             of: "rows" or "units".
             names: What the answers are called.
+            weights: How much the squared error of each answer counts; all the same if left out.
+            goal: "total" for the least sum of the squared errors, "largest" for the least error of the worst answer.
+            targets: Instead of both: the error that is wanted of each answer, in proportion to the others.
             groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
             rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
         """
         asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
         axes = asked["axes"]
         _require_countable(of)
-        if isinstance(matrix, str):
-            rows, called = named_matrix(matrix, axes)
-        else:
-            rows = read_matrix(matrix, cell_count(axes))
-            called = tuple(f"answer {i}" for i in range(len(rows)))
+        named = isinstance(matrix, str)
+        what = named_workload(matrix, axes) if isinstance(matrix, str) else read_matrix(matrix, cell_count(axes))
+        called = None if named else tuple(f"answer {i}" for i in range(what.answers))
         if names is not None:
-            listed = take(names, len(rows), "names of answers")
-            if len(listed) != len(rows):
+            listed = take(names, min(what.answers, MOST_CELLS), "names of answers")
+            if len(listed) != what.answers:
                 raise BadParameter(
-                    "there must be one name per answer", given=len(listed), fix=f"pass {len(rows)} names"
+                    "there must be one name per answer", given=len(listed), fix=f"pass {what.answers} names"
                 )
             called = tuple(read_name(name, "names") for name in listed)
-        what = matrix if isinstance(matrix, str) else "linear map"
-        return Workload(**asked, matrix=rows, names=called, what=what, of=of)
+        read, aim = read_goal(what, weights, goal, targets)
+        return Workload(**asked, workload=what, names=called, of=of, weights=read, goal=aim)
+
+    def hierarchy(
+        self,
+        levels: Sequence[str],
+        tree: Mapping[Any, Any] | Iterable[Sequence[Any]],
+        where: Where = None,
+        of: str = "rows",
+        weights: Mapping[str, NumberLike] | None = None,
+        goal: str = "total",
+        groups_per_unit: Limit = None,
+        rows_per_unit: Limit = None,
+    ) -> Query:
+        """Counts at every level of a public tree, with the least noise for all of them together; all sums agree.
+
+        A row counts in the leaf that the last column says, and in all groups above. The names of the levels above are
+        public labels, and need no columns.
+
+        Args:
+            levels: What the levels are called, the coarsest first; the last one is a column of the table.
+            tree: {"North": {"Kent": ["Deal", "Dover"]}}, or the leaves as a list of ("North", "Kent", "Deal").
+            where: Which rows count: text such as "age >= 18", or a predicate.
+            of: "rows" or "units".
+            weights: How much the squared error of each group of a level counts, by level; 1 for those left out.
+            goal: "total" for the least sum of the squared errors, "largest" for the least error of the worst group.
+            groups_per_unit: The most leaves one unit may count in; the limit of the dataset if left out.
+            rows_per_unit: The most rows one unit may count with in each leaf; the limit of the dataset if left out.
+        """
+        _require_countable(of)
+        named, paths = read_tree(levels, tree)
+        asked = self._cells(named[-1], [path[-1] for path in paths], None, where, groups_per_unit, rows_per_unit)
+        return Hierarchy.of_tree(asked, of, named, paths, weights, goal)
 
     def tables(
         self,

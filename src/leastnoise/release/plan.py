@@ -21,7 +21,7 @@ from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.model.show import html_table, number, rich_lines, text_lines
 from leastnoise.release.tables import TidyTable
 
-__all__ = ["AnswerPlan", "Change", "PricedError", "ReleasePlan", "percent", "quantile_of"]
+__all__ = ["AnswerPlan", "Change", "PricedError", "RangeAnswer", "ReleasePlan", "percent", "quantile_of"]
 
 _LONG_PRICE = 8  # characters of a price that nobody reads at a glance
 Change = Callable[[TidyTable, Fraction], TidyTable]  # of a table whose intervals hold at some level
@@ -47,6 +47,8 @@ class AnswerPlan:
         options: All candidates that were compared, the best first.
         notes: What else there is to know.
         noise: What was added to each value, in steps, where that is one whole noise: for remapping.
+        prepare: What the mechanism needs of what was read.
+        ranges: The sum of the cells between two keys or edges, with its interval; None where cells have no order.
     """
 
     mechanism: Mechanism
@@ -61,6 +63,12 @@ class AnswerPlan:
     options: tuple[Candidate, ...] = ()
     notes: tuple[str, ...] = ()
     noise: IntegerNoise | None = None
+    prepare: Callable[[Any], Any] | None = None
+    ranges: Callable[[Any, tuple[Any, Any], Fraction], RangeAnswer] | None = None
+
+    def draw(self, truth: Any) -> Json:
+        """One draw at what was read, with unpredictable noise, as JSON for the ledger."""
+        return self.encode(self.mechanism.release(truth if self.prepare is None else self.prepare(truth)))
 
     def __post_init__(self) -> None:
         """No other bound than that of the question is passed on."""
@@ -70,6 +78,14 @@ class AnswerPlan:
         """The error with its quantile at this level."""
         far = self.within(level)
         return None if self.error is None or far is None else replace(self.error, quantiles={level: far})
+
+
+class RangeAnswer(NamedTuple):
+    """The sum of some cells in a row, and the interval that holds the true one."""
+
+    value: float
+    low: float
+    high: float
 
 
 class Errs(Protocol):

@@ -19,7 +19,7 @@ from leastnoise.model.losses import Loss, absolute
 from leastnoise.model.mechanism import ErrorEstimate
 from leastnoise.model.priors import PriorLike
 from leastnoise.model.show import aligned, html_table, number, rich_table, short_table
-from leastnoise.release.plan import AnswerPlan, Change, ReleasePlan, percent
+from leastnoise.release.plan import AnswerPlan, Change, RangeAnswer, ReleasePlan, percent
 from leastnoise.release.tables import TidyTable, measure_names
 
 __all__ = ["Release", "read_confidence"]
@@ -86,6 +86,26 @@ class Release:
         for change in self.changes:
             table = change(table, level)
         return replace(self, table=table, plan=replace(self.plan, confidence=level, error=self.how.error_at(level)))
+
+    def range(self, first: Any, last: Any, confidence: NumberLike | None = None) -> RangeAnswer:
+        """The sum of the cells from one key or edge to another, with its interval. Free.
+
+        Args:
+            first: The first key, or the lower edge.
+            last: The last key, which counts too, or the upper edge.
+            confidence: The probability with which the interval holds; that of the release if left out.
+
+        Raises:
+            BadParameter: There is no such key or edge, or the release is no table of prefix sums or ranges.
+        """
+        level = self.confidence if confidence is None else read_confidence(confidence)
+        if self.how is None or self.how.ranges is None or self.changes:
+            raise BadParameter(
+                "ranges are those of prefix sums and ranges as they were released",
+                given=self.plan.question,
+                fix='ask for dataset.workload("ranges", …)',
+            )
+        return self.how.ranges(self.recorded, (first, last), level)
 
     @property
     def event(self) -> Event:

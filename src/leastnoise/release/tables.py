@@ -12,7 +12,7 @@ import numpy as np
 from leastnoise.errors import MissingPackage
 from leastnoise.model.labels import unknown_label
 
-__all__ = ["TidyTable", "measure_names"]
+__all__ = ["TidyTable", "free_name", "measure_names"]
 
 Row = tuple[Any, ...]
 
@@ -92,13 +92,14 @@ def measure_names(keys: tuple[str, ...]) -> tuple[str, str, str]:
     >>> measure_names(("city",)), measure_names(("value",))
     (('value', 'low', 'high'), ('value_', 'low', 'high'))
     """
+    return free_name("value", keys), free_name("low", keys), free_name("high", keys)
 
-    def free(name: str) -> str:
-        while name in keys:
-            name += "_"
-        return name
 
-    return free("value"), free("low"), free("high")
+def free_name(name: str, taken: tuple[str, ...]) -> str:
+    """A name that no column has, with underscores where needed."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _package(name: str) -> Any:

@@ -4,7 +4,12 @@ from leastnoise.mechanisms.strategy.marginals import MarginalsMechanism, plan_ma
 from leastnoise.mechanisms.strategy.planning import Strategy, plan_strategy
 from leastnoise.mechanisms.strategy.pure_marginals import PureMarginalsMechanism
 from leastnoise.mechanisms.strategy.pure_planning import plan_pure_strategy
-from leastnoise.mechanisms.strategy.strategy_mechanism import Estimates, PureStrategyMechanism, StrategyMechanism
+from leastnoise.mechanisms.strategy.strategy_mechanism import (
+    Estimates,
+    PureStrategyMechanism,
+    StrategyMechanism,
+    StrategyRelease,
+)
 from leastnoise.model.linear_workloads import (
     ExplicitWorkload,
     HierarchyWorkload,
@@ -26,6 +31,7 @@ __all__ = [
     "Ranges",
     "Strategy",
     "StrategyMechanism",
+    "StrategyRelease",
     "TotalWorkload",
     "plan_marginals",
     "plan_pure_strategy",

@@ -238,7 +238,7 @@ def _rough_sensitivity(workloads: Sequence[LinearWorkload], matrices: Sequence[F
 
 def _exact_part(workload: LinearWorkload, weights: Weights | None, guess: SearchResult, matrix: Floats) -> StrategyPart:
     """The whole strategy nearest to a guess."""
-    root = np.linalg.cholesky(matrix).T
+    root = np.linalg.cholesky(matrix[::-1, ::-1])[::-1, ::-1].T  # lower: row i needs no cell after i
     scale = 2.0**_BITS if workload.basis is None else 2.0 ** (_BITS - np.floor(np.log2(np.abs(root).max())))
     return certified_part(workload, weights, guess, _rounded(root * scale))
 
@@ -248,7 +248,7 @@ def certified_part(
 ) -> StrategyPart:
     """A whole strategy with what proves its error and, from the search, what no strategy beats."""
     gram = IntegerMatrix(strategy).transposed() @ IntegerMatrix(strategy)
-    inverse, denominator = _inverse(gram)
+    inverse, precision = _inverse(gram)
     shares: Weights = ()
     top = 1.0
     if guess.weights is not None:
@@ -259,16 +259,18 @@ def certified_part(
     multipliers: tuple[int, ...] = ()
     if workload.basis is not None:
         multipliers = tuple(int(Fraction(float(u) * factor)) for u in guess.multipliers)
-    return StrategyPart(
+    part = StrategyPart(
         workload,
         weights,
         strategy,
         _triangle(inverse),
-        denominator,
+        precision.denominator,
         dual=_triangle(_rounded(np.ldexp(guess.dual, bits))),
         multipliers=multipliers,
         answer_weights=shares,
     )
+    part.__dict__.update(gram=gram, precision=precision)  # computed from the same numbers just now
+    return part
 
 
 def _denominator(workload: LinearWorkload, weights: Weights | None, shares: Weights) -> int:
@@ -287,21 +289,21 @@ def _triangle(rows: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(row[: i + 1]) for i, row in enumerate(rows))
 
 
-def _inverse(gram: IntegerMatrix) -> tuple[tuple[tuple[int, ...], ...], int]:
-    """G⁻¹ in whole numbers over a denominator, improved by Newton's steps until what it leaves open hardly counts."""
+def _inverse(gram: IntegerMatrix) -> tuple[tuple[tuple[int, ...], ...], Precision]:
+    """G⁻¹ in whole numbers with what it proves, improved by Newton's steps until what it leaves open hardly counts."""
     guess = np.linalg.inv(gram.array().astype(float))
     bits = _INVERSE_BITS - int(np.floor(log2(float(np.abs(guess).max()))))
     rows, denominator = _rounded_long(guess, bits), 1 << bits
-    for _ in range(3):
+    for turn in range(4):
         precision = Precision.of(gram, IntegerMatrix.symmetric(_triangle(rows)), denominator)
         trace = sum(int(rows[i][i]) for i in range(len(rows)))
-        if precision.slack * len(rows) <= _FINE * Fraction(trace, denominator):
+        if turn == 3 or precision.slack * len(rows) <= _FINE * Fraction(trace, denominator):
             break
         bits += _INVERSE_BITS
         middle, shift = precision.middle().array(), (1 << bits) // denominator
         rows = tuple(tuple(int(e) * shift // denominator for e in row) for row in middle)
         denominator = 1 << bits
-    return rows, denominator
+    return rows, precision
 
 
 def _rounded_long(matrix: Floats, bits: int) -> tuple[tuple[int, ...], ...]:

@@ -26,7 +26,7 @@ from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.balls import normal_quantile, of_fraction
 from leastnoise.exact.enclosures import Enclosure, enclose, sqrt_above
 from leastnoise.exact.integer_matrices import IntegerMatrix
-from leastnoise.exact.numbers import Exact
+from leastnoise.exact.numbers import Exact, ball_of
 from leastnoise.exact.parameters import NumberLike, read_rate, read_rational
 from leastnoise.exact.samplers.rounded_gaussian import (
     read_variance,
@@ -50,6 +50,7 @@ __all__ = ["Estimates", "PureStrategyMechanism", "StrategyMechanism", "StrategyR
 
 _GRID_BITS, _STEP_BITS = 32, 48
 _MOST_STEPS = 100
+_TWO_OVER_PI = Fraction(63662, 100000)  # rounded up
 _FARTHEST = Fraction(1, 1 << 24)  # ‖E‖² of an inverse that is good enough for least squares
 
 
@@ -83,6 +84,11 @@ class Estimates:
         answers: NDArray[Any] = table * Fraction(1, 1 << _GRID_BITS)
         return answers
 
+    def cells(self) -> NDArray[Any]:
+        """The estimates themselves, as fractions."""
+        estimates: NDArray[Any] = self.values * Fraction(1, 1 << _GRID_BITS)
+        return estimates
+
     def range(self, first: int, last: int) -> Fraction:
         """The sum of the cells from `first` to `last`, of a workload of cells in a row.
 
@@ -114,6 +120,10 @@ class StrategyRelease(Mechanism):
     @abstractmethod
     def reaches(self, level: Fraction) -> list[Fraction]:
         """For each answer an error of least squares that it does not exceed with this probability."""
+
+    @abstractmethod
+    def longest_reach(self, level: Fraction) -> Fraction:
+        """At least the largest of them; no list of all answers is made."""
 
     @abstractmethod
     def mean_errors(self) -> list[Fraction]:
@@ -162,9 +172,23 @@ class StrategyRelease(Mechanism):
 
     def error(self, level: Fraction = LEVEL) -> ErrorEstimate:
         """The expected squared error of the goal, and the error of the worst answer at a level, at most."""
-        expected = self.strategy.error * self.noise_variance / self.strategy.sensitivity
-        far = max(self.half_widths(level))
-        return ErrorEstimate("squared", Enclosure(expected, expected), {level: far}, attained=False)
+        expected = self.expected_square
+        return ErrorEstimate("squared", Enclosure(expected, expected), {level: self.widest(level)}, attained=False)
+
+    @property
+    def expected_square(self) -> Fraction:
+        """The expected squared error of the goal, at most."""
+        return self.strategy.error * self.noise_variance / self.strategy.sensitivity
+
+    def widest(self, level: Fraction = LEVEL) -> Fraction:
+        """An error that no answer exceeds with this probability, each for itself."""
+        longest = prod((workload.longest * workload.rank for workload in self.workloads), start=Fraction(1))
+        return self.longest_reach(level) + sqrt_above(longest) * Fraction(2, 1 << _GRID_BITS)
+
+    @property
+    def _largest_error(self) -> Fraction:
+        """The largest squared error of an answer for noise of variance one, at most."""
+        return prod((part.largest_error for part in self.strategy.parts), start=Fraction(1))
 
     def squared_errors(self) -> list[Fraction]:
         """The expected squared error of each answer, at most."""
@@ -184,6 +208,24 @@ class StrategyRelease(Mechanism):
         grid = Fraction(2, 1 << _GRID_BITS)
         steps = {length: sqrt_above(length) * grid for length in set(lengths)}
         return [reach + steps[length] for reach, length in zip(self.reaches(level), lengths, strict=True)]
+
+    @abstractmethod
+    def reach_at(self, error: Fraction, level: Fraction) -> Fraction:
+        """An error that a linear answer of this squared error, at noise of variance one, does not exceed."""
+
+    def range_reach(self, first: int, last: int, level: Fraction = LEVEL) -> Fraction:
+        """An error that the sum of some cells in a row does not exceed with this probability."""
+        (part,) = self.strategy.parts
+        grid = Fraction(2 * (last + 1 - first), 1 << _GRID_BITS)
+        return self.reach_at(part.form([int(first <= j <= last) for j in range(part.workload.rank)]), level) + grid
+
+    def cell_half_widths(self, level: Fraction = LEVEL) -> list[Fraction]:
+        """For each cell an error that its estimate does not exceed with this probability."""
+        (part,) = self.strategy.parts
+        precision, grid = part.precision, Fraction(2, 1 << _GRID_BITS)
+        below = precision.denominator**2
+        errors = [Fraction(form, below) + precision.slack for form in precision.middle().diagonal()]
+        return [self.reach_at(error, level) + grid for error in errors]
 
     def certificate(self) -> StrategyCertificate:
         """The strategy with its error and bound."""
@@ -246,13 +288,24 @@ class StrategyMechanism(StrategyRelease):
         """
         return self._roots(normal_reach(level))
 
+    def longest_reach(self, level: Fraction) -> Fraction:
+        """The same for the largest e."""
+        return self.reach_at(self._largest_error, level)
+
+    def reach_at(self, error: Fraction, level: Fraction) -> Fraction:
+        """As `reaches`, for one e."""
+        return sqrt_above(error) * self._each(normal_reach(level))
+
     def mean_errors(self) -> list[Fraction]:
-        """E|g| = √(2/π)·σ for the normal part of each answer, and 2/π < 0.63662."""
-        return self._roots(sqrt_above(Fraction(63662, 100000)))
+        """E|g| = √(2/π)·σ for the normal part of each answer."""
+        return self._roots(sqrt_above(_TWO_OVER_PI))
+
+    def _each(self, factor: Fraction) -> Fraction:
+        rows = prod(len(part.strategy) for part in self.strategy.parts)
+        return factor * sqrt_above(self.variance) + Fraction(isqrt(rows) + 1, 2)
 
     def _roots(self, factor: Fraction) -> list[Fraction]:
-        rows = prod(len(part.strategy) for part in self.strategy.parts)
-        each = factor * sqrt_above(self.variance) + Fraction(isqrt(rows) + 1, 2)
+        each = self._each(factor)
         found = {error: sqrt_above(error) * each for error in set(self._errors)}
         return [found[error] for error in self._errors]
 
@@ -315,9 +368,28 @@ class PureStrategyMechanism(StrategyRelease):
         return self.geometric.moment(2).upper
 
     def mean_errors(self) -> list[Fraction]:
-        """The root of the expected square, which is at least the expected size."""
-        found = {error: sqrt_above(error) for error in set(self.squared_errors())}
-        return [found[error] for error in self.squared_errors()]
+        """E|Σ a_l·Z_l| ≤ √(2/π)·√2·b·‖a‖ + Σ|a_l| with b = Δ/ε, and at most the root of the expected square.
+
+        Z_l differs by less than one from the difference of two exponential numbers of mean b, which is √(2E)·b·g for
+        normal g and exponential E of mean one. Given all E the sum is normal, and E√V ≤ √(EV) for its variance V.
+        """
+        rows = prod(len(part.strategy) for part in self.strategy.parts)
+        mean = enclose(lambda: 1 / ball_of(self.geometric.rate)).upper
+        wide = sqrt_above(2 * _TWO_OVER_PI) * mean + isqrt(rows) + 1
+        factor = min(wide, sqrt_above(self.noise_variance))
+        found = {error: sqrt_above(error) * factor for error in set(self._errors)}
+        return [found[error] for error in self._errors]
+
+    def reach_at(self, error: Fraction, level: Fraction) -> Fraction:
+        """Chernoff's bound for one e, where no |a_l| is known to be less than √e."""
+        return sqrt_above(error) * reach_of(self.geometric, Fraction(257, 256), Fraction(1), level)
+
+    def longest_reach(self, level: Fraction) -> Fraction:
+        """Chernoff's bound for the largest e and the largest b, which is one for every answer."""
+        most = prod((part.largest_coefficient for part in self.strategy.parts), start=Fraction(1))
+        if not most:
+            return Fraction(0)
+        return most * reach_of(self.geometric, _above_one(self._largest_error / most**2), Fraction(1), level)
 
     def reaches(self, level: Fraction) -> list[Fraction]:
         """For each answer an error that it does not exceed with this probability, by Chernoff's bound.
@@ -327,10 +399,10 @@ class PureStrategyMechanism(StrategyRelease):
         largest = outer_product([part.largest_coefficients for part in self.strategy.parts])
         found = []
         for error, most in zip(self._errors, largest, strict=True):
-            if all(part.precision.off == 0 for part in self.strategy.parts):
+            if not most or all(part.precision.off == 0 for part in self.strategy.parts):
                 count = error / most**2 if most else Fraction(0)
-            else:  # rounded up to ten bits, and never to one: then a single noise would be meant
-                count = Fraction(ceil(error / most**2 * 1024) + 1, 1024)
+            else:
+                count = _above_one(error / most**2)
             found.append(most * reach_of(self.geometric, count, Fraction(1), level))
         return found
 
@@ -342,6 +414,13 @@ class PureStrategyMechanism(StrategyRelease):
             "McKenna, Miklau, Hay and Machanavajjhala, PVLDB 11, 2018; bound and proof in docs/theory/strategy.md",
             Enclosure(least, least),
         )
+
+
+def _above_one(count: Fraction) -> Fraction:
+    """At least a number, with eight digits, and never one: then a single noise would be meant."""
+    shift = max(ceil(count).bit_length() - 1, 0)
+    rounded = Fraction((ceil(count * 256 / 2**shift) + 1) << shift, 256)
+    return rounded if rounded != 1 else Fraction(257, 256)
 
 
 def _of_norm(strategy: Strategy, norm: str) -> Strategy:

@@ -35,7 +35,7 @@ from leastnoise.release.plan import AnswerPlan
 from leastnoise.release.queries.counts import shown_number, whole_numbers
 from leastnoise.release.queries.query import CountQuery
 from leastnoise.release.sensitivity import sensitivity_of
-from leastnoise.release.tables import TidyTable, measure_names
+from leastnoise.release.tables import TidyTable, free_name, measure_names
 
 __all__ = ["MarginalsProblem", "Tables"]
 
@@ -162,7 +162,7 @@ class Tables(CountQuery):
     def to_table(self, mechanism: TablesMechanism, drawn: list[int], level: Fraction) -> TidyTable:
         """One row per cell; `table` says of which table."""
         names = tuple(axis.column for axis in self.axes)
-        keys = (_free("table", names), *names)
+        keys = (free_name("table", names), *names)
         rows: list[tuple[Any, ...]] = []
         values: list[tuple[Fraction, Fraction]] = []
         halves = mechanism.half_widths(level)
@@ -217,9 +217,3 @@ def _literal(edge: Fraction) -> int | Decimal | float:
         return int(edge)
     digits = Decimal(edge.numerator) / Decimal(edge.denominator)
     return digits if Fraction(digits) == edge else float(edge)
-
-
-def _free(name: str, taken: tuple[str, ...]) -> str:
-    while name in taken:
-        name += "_"
-    return name

@@ -249,7 +249,7 @@ class Query(ABC):
             dataset.ledger,
             request,
             self.read,
-            lambda truth: how.encode(how.mechanism.release(truth)),
+            how.draw,
             check=partial(self.check, how.event),
             opening=dataset.opening,
         )

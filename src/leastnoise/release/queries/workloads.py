@@ -1,8 +1,12 @@
-"""Linear workloads: many sums of cells of one histogram (ranges, prefix sums, any whole matrix), released together."""
+"""Linear workloads: many sums of cells of one histogram (ranges, prefix sums, any whole matrix), released together.
+
+The histogram is read once. A strategy releases one table of estimates, from which all answers follow: they agree.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -12,168 +16,39 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.composition.price import gaussian_within, pure_within
-from leastnoise.data import Axis
-from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.formulas import larger, scaled
-from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.composition.price import pure_within
+from leastnoise.data import Axis, BinAxis
+from leastnoise.errors import BadParameter, TooLarge
+from leastnoise.exact.enclosures import Enclosure, sqrt_enclosure
+from leastnoise.exact.formulas import scaled
+from leastnoise.exact.parameters import NumberLike, read_rational
 from leastnoise.ledger.record import Json
-from leastnoise.mechanisms import (
-    Geometric,
-    KNorm,
-    LinearMapProblem,
-    Staircase,
-    VectorLaplace,
-    plan_for,
-)
-from leastnoise.mechanisms.histogram.independent_noise import (
-    WIDEST_STAIRS,
-    IndependentNoise,
-    NoiseBlock,
-    gaussian_noise,
-    is_drawable,
-    repeated,
-)
-from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise, Matrix
-from leastnoise.mechanisms.lower_bounds import lattice_packing_bound
-from leastnoise.mechanisms.vector import CrossPolytope
-from leastnoise.model.events import Event, GaussianPrivacy, Pure
-from leastnoise.model.limits import (
-    LARGEST_ENTRY,
-    MOST_CELLS,
-    MOST_CELLS_FOR_BODIES,
-    MOST_ENTRIES,
-    MOST_ROWS_OF_BODIES,
+from leastnoise.mechanisms import KNorm, plan_for
+from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise, reach_of
+from leastnoise.mechanisms.strategy import Estimates, StrategyMechanism, StrategyRelease
+from leastnoise.model.events import Pure
+from leastnoise.model.limits import MOST_CELLS, MOST_ENTRIES, MOST_STRATEGY_CELLS
+from leastnoise.model.linear_workloads import (
+    ExplicitWorkload,
+    LinearWorkload,
+    PrefixSums,
+    Ranges,
+    Weights,
 )
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism
 from leastnoise.model.privacy import Privacy
-from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.model.show import number
-from leastnoise.release.arguments import axis_labels, take
-from leastnoise.release.plan import AnswerPlan
-from leastnoise.release.queries.counts import options_in_steps, whole_numbers
+from leastnoise.model.strategies import GOALS
+from leastnoise.release.arguments import axis_labels, cell_keys, take
+from leastnoise.release.plan import AnswerPlan, RangeAnswer
+from leastnoise.release.queries.counts import shown_number, whole_numbers
 from leastnoise.release.queries.query import CountQuery
-from leastnoise.release.tables import TidyTable
+from leastnoise.release.queries.workload_problem import WorkloadProblem
+from leastnoise.release.tables import TidyTable, measure_names
 
-__all__ = ["Workload", "WorkloadProblem", "named_matrix", "read_matrix"]
+__all__ = ["Workload", "named_workload", "read_goal", "read_matrix"]
 
-_LARGEST_FOR_BODIES = 8  # entries of a matrix up to which bodies are quick to find
-
-
-@dataclass(frozen=True)
-class WorkloadProblem:
-    """F·x is asked for, x a histogram; the cost is the ℓ₁ error.
-
-    One unit changes at most L cells of x, each by at most m. So F·x changes by at most m times the sum of the L largest
-    ℓ₁ norms of columns of F, in the ℓ₁ norm. In the ℓ₂ norm the square of the change is at most m²·L times the sum of
-    the L largest squared norms of columns (Cauchy and Schwarz).
-
-    Args:
-        matrix: F, one row per answer.
-        price: The privacy of the whole release, in any currency.
-        sensitivity: Of x.
-        reachable: Whether one unit can change each cell alone, any number of units one after the other.
-    """
-
-    matrix: Matrix
-    price: Privacy
-    sensitivity: Sensitivity
-    reachable: bool = False
-
-    def candidates(self) -> Iterator[Mechanism]:
-        """Noise on the answers, noise on the cells, and for small maps noise shaped like the columns of F."""
-        yield from self._pure()
-        mu_squared = gaussian_within(self.price)
-        cells, each = self.sensitivity.cells, self.sensitivity.each
-        on_cells = gaussian_noise(mu_squared, cells * each**2, each)
-        if on_cells is not None:
-            yield MappedNoise(self.matrix, on_cells, GaussianPrivacy(mu_squared))
-        lengths = sorted((sum(entry**2 for entry in column) for column in self._columns), reverse=True)
-        on_answers = gaussian_noise(mu_squared, each**2 * cells * sum(lengths[:cells]), each)
-        if on_answers is not None:
-            yield IndependentNoise((NoiseBlock(on_answers, len(self.matrix), GaussianPrivacy(mu_squared)),))
-
-    def _pure(self) -> Iterator[Mechanism]:
-        most, cells, each = self.sensitivity.l1, self.sensitivity.cells, self.sensitivity.each
-
-        def event_on_cells(epsilon: Exact) -> Event:
-            return repeated(Geometric(epsilon / cells, each).event, cells, Pure(epsilon))
-
-        epsilon = pure_within(self.price, event_on_cells)
-        if is_drawable(most, epsilon):
-            yield MappedNoise(self.matrix, Geometric(epsilon, most), event_on_cells(epsilon))
-        epsilon = pure_within(self.price)
-        if is_drawable(most, epsilon):
-            lengths = sorted((sum(map(abs, column)) for column in self._columns), reverse=True)
-            yield VectorLaplace(epsilon, len(self.matrix), each * sum(lengths[:cells]))
-            if self._has_bodies():
-                yield from self._shaped(epsilon / most)
-
-    def _shaped(self, share: Exact) -> Iterator[KNorm]:
-        """Noise shaped like bodies that hold the columns; none where the noise would be too wide for them."""
-        try:
-            for mechanism in LinearMapProblem(self.matrix, share).candidates():
-                if isinstance(mechanism, KNorm):
-                    yield mechanism
-        except NumberTooLarge:
-            return
-
-    @property
-    def lower_bound(self) -> Enclosure | None:
-        """The ℓ₁ error that no ε-private mechanism beats; None where that is not known.
-
-        Each answer alone changes by f·k for the largest |entry| f of its row and every k = 1..m, so its error is at
-        least f times that of the best staircase for m. Where the columns of F are independent, the packing bound for
-        histograms that change by m in one cell is another one (docs/theory/releasing.md).
-        """
-        each = self.sensitivity.each
-        if not self.price.is_pure or not self.reachable or each > WIDEST_STAIRS:
-            return None
-        largest = sum(max(map(abs, row)) for row in self.matrix)
-        bound = scaled(Staircase(self.price.epsilon, each).moment(1), largest)
-        count = len(self.matrix[0])
-        if count <= len(self.matrix) <= MOST_ROWS_OF_BODIES and RationalMatrix(self.matrix).rank() == count:
-            total = CrossPolytope(count).total(self.price.epsilon)
-            bound = larger(bound, scaled(lattice_packing_bound(len(self.matrix), total), each))
-        return bound
-
-    @property
-    def _columns(self) -> Iterator[tuple[int, ...]]:
-        return zip(*self.matrix, strict=True)
-
-    def _has_bodies(self) -> bool:
-        return (
-            1 < len(self.matrix) <= MOST_ROWS_OF_BODIES
-            and len(self.matrix[0]) <= MOST_CELLS_FOR_BODIES
-            and max(max(map(abs, row)) for row in self.matrix) <= _LARGEST_FOR_BODIES
-        )
-
-    def expected_loss(self, mechanism: Mechanism) -> Enclosure:
-        """The expected sum of absolute errors."""
-        if isinstance(mechanism, KNorm):
-            return mechanism.expected_error()
-        if isinstance(mechanism, IndependentNoise):
-            return scaled(mechanism.error().expected, len(self.matrix))
-        return mechanism.error().expected
-
-    def reach(self, mechanism: Mechanism, level: Fraction) -> Fraction:
-        """That of the worst answer."""
-        return max(self.reaches(mechanism, level))
-
-    def reaches(self, mechanism: Mechanism, level: Fraction = LEVEL) -> list[Fraction]:
-        """For each answer an error that it does not exceed with this probability."""
-        if isinstance(mechanism, MappedNoise):
-            return mechanism.reaches(level)
-        if isinstance(mechanism, IndependentNoise):
-            far = Fraction(mechanism.blocks[0].noise.quantile(level))
-        elif isinstance(mechanism, VectorLaplace):
-            far = Fraction(Geometric(mechanism.epsilon, mechanism.sensitivity).quantile(level))
-        else:
-            far = cast(KNorm, mechanism).error(level).quantiles[level]  # of all answers together, so of each
-        return [far] * len(self.matrix)
+_NAMED: dict[str, type[PrefixSums] | type[Ranges]] = {"prefix sums": PrefixSums, "ranges": Ranges}
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -181,109 +56,229 @@ class Workload(CountQuery):
     """Whole linear combinations of the counts of a histogram.
 
     Attributes:
-        matrix: One row per answer, one column per cell.
-        names: What the answers are called.
-        what: What kind of workload.
+        workload: Which combinations.
+        names: What the answers are called; None for those of a named workload, which follow from its keys.
+        weights: How much the squared error of each answer counts; None for ones.
+        goal: "total" or "largest".
     """
 
     recorded_as: ClassVar[str] = "Workload"
     shown_multiples: ClassVar[tuple[Fraction, ...]] = (Fraction(2),)  # each compares all candidates anew
-    matrix: Matrix
-    names: tuple[str, ...]
-    what: str
+    workload: LinearWorkload
+    names: tuple[str, ...] | None = None
+    weights: Weights | None = None
+    goal: str = "total"
 
     @property
     def question(self) -> str:
-        return self.described(f"{self.what} ({len(self.matrix)} answers) of the count of {self.of}")
+        what = "linear map" if isinstance(self.workload, ExplicitWorkload) else self.workload.kind
+        return self.described(f"{what} ({self.workload.answers} answers) of the count of {self.of}")
 
     def parameters(self) -> dict[str, Json]:
-        return {**super().parameters(), "matrix": [list(row) for row in self.matrix], "names": list(self.names)}
+        return {
+            **super().parameters(),
+            "workload": self.workload.to_dict(),
+            "names": None if self.names is None else list(self.names),
+            "weights": None if self.weights is None else [str(weight) for weight in self.weights],
+            "goal": self.goal,
+        }
+
+    def problem(self, price: Privacy) -> WorkloadProblem:
+        """What is to be solved at a price."""
+        counts = self.sensitivity_of_counts()
+        return WorkloadProblem(self.workload, price, counts, self.reachable, self.weights, self.goal)
 
     def answer_plan(self, price: Privacy) -> AnswerPlan:
-        """The candidate with the least expected error in sum."""
-        sensitivity = self.sensitivity_of_counts()
-        problem = WorkloadProblem(self.matrix, price, sensitivity, self.reachable)
+        """The candidate with the least expected error."""
+        problem = self.problem(price)
         ranking, bound = plan_for(problem), problem.lower_bound
-        best, expected = ranking.best, ranking.options[0].expected
-        reaches, share = partial(problem.reaches, best), Fraction(1, len(self.matrix))
+        best, share = ranking.best, Fraction(1, self.workload.answers)
+        loss = "absolute" if problem.has_bodies else "root mean square" if self.goal == "total" else "largest"
+        expected, widest = ranking.options[0].expected, problem.widest(best, LEVEL)
         return AnswerPlan(
             mechanism=best,
             event=Pure(pure_within(price)) if isinstance(best, KNorm) else best.event,
-            error=ErrorEstimate("absolute", scaled(expected, share), {LEVEL: max(reaches())}, attained=False),
-            within=partial(problem.reach, best),
-            sensitivity=sensitivity,
-            encode=whole_numbers,
-            to_table=partial(self.to_table, reaches),
+            error=ErrorEstimate(loss, expected, {LEVEL: widest}, attained=False),
+            within=partial(problem.widest, best),
+            sensitivity=problem.sensitivity,
+            encode=partial(_encode, best),
+            to_table=partial(self.to_table, problem, best),
             reason=best.reason(),
             lower_bound=None if bound is None else scaled(bound, share),
-            options=options_in_steps(ranking.options, share),
-            notes=("the expected error is the average over the answers, the other that of the worst answer",),
+            options=ranking.options,
+            notes=self._notes(problem, best, expected),
+            prepare=partial(self._prepare, best),
+            ranges=partial(self.range_of, problem, best) if self._in_order else None,
         )
 
+    @property
+    def _in_order(self) -> bool:
+        """Whether cells lie in a row, so that ranges of them make sense."""
+        return isinstance(self.workload, PrefixSums | Ranges)
+
+    def _notes(self, problem: WorkloadProblem, best: Mechanism, expected: Enclosure) -> tuple[str, ...]:
+        kind = "expected size" if problem.has_bodies else "root of the expected square"
+        which = "average over the answers" if self.goal == "total" else "largest weighted one"
+        notes = [f"the expected error is the {kind}, {which}; the other is that of the worst answer"]
+        if isinstance(best, StrategyRelease):
+            notes.append(f"all answers agree: they follow from one table of estimates; strategy: {best.strategy.name}")
+        reason = best.reason().lower_bound if isinstance(best, StrategyRelease) else None
+        if reason is not None:
+            total = Fraction(1)
+            if self.goal == "total":
+                total = Fraction(self.workload.answers) if self.weights is None else sum(self.weights, Fraction(0))
+            least = sqrt_enclosure(reason.lower / total)
+            noise = "Gaussian" if isinstance(best, StrategyMechanism) else "such Laplace"
+            above = f", {float(expected.upper / least.lower) - 1:.2g} less than here" if least.lower else ""
+            notes.append(f"proven: no {noise} noise with unbiased answers has less than {number(least)}{above}")
+        if self.workload.answers > MOST_CELLS:
+            notes.append("the table shows the cells; `range` gives the sum of any of them in a row")
+        return tuple(notes)
+
     def read(self) -> NDArray[Any]:
-        """F·x."""
-        cells = np.array([int(count) for count in self.totals(self.counted)], dtype=object)
-        return cast("NDArray[Any]", np.array(self.matrix, dtype=object) @ cells)
+        """The histogram x."""
+        return np.array([int(count) for count in self.totals(self.counted)], dtype=object)
 
-    def to_table(self, reaches: Callable[[Fraction], list[Fraction]], drawn: list[int], level: Fraction) -> TidyTable:
-        """The answers with their intervals."""
-        pairs = list(zip(drawn, reaches(level), strict=True))
-        columns = {
-            "query": self.names,
-            "value": tuple(drawn),
-            "low": tuple(k - floor(far) for k, far in pairs),
-            "high": tuple(k + floor(far) for k, far in pairs),
-        }
-        return TidyTable(columns, ("query",))
+    def _prepare(self, mechanism: Mechanism, histogram: NDArray[Any]) -> NDArray[Any]:
+        """The truth that a mechanism needs: the histogram, or the answers."""
+        return histogram if isinstance(mechanism, StrategyRelease) else self.answers_of(histogram)
+
+    def answers_of(self, histogram: NDArray[Any]) -> NDArray[Any]:
+        """W·x."""
+        workload = self.workload
+        if isinstance(workload, ExplicitWorkload):
+            return cast("NDArray[Any]", np.array(workload.matrix, dtype=object) @ histogram)
+        return workload.evaluate(histogram)
+
+    def to_table(self, problem: WorkloadProblem, mechanism: Mechanism, drawn: Any, level: Fraction) -> TidyTable:
+        """The answers with their intervals; the cells, where there are too many answers to list."""
+        if self.workload.answers > MOST_CELLS:
+            values: Sequence[Any] = self._estimates(drawn).cells().tolist()
+            halves = cast(StrategyRelease, mechanism).cell_half_widths(level)
+            keys: dict[str, tuple[Any, ...]] = cell_keys(self.axes)
+        else:
+            values = self._estimates(drawn).answers().tolist() if isinstance(drawn, Mapping) else drawn
+            halves = problem.reaches(mechanism, level)
+            keys = self.answer_keys()
+        return TidyTable({**keys, **_bars(values, halves, tuple(keys))}, tuple(keys))
+
+    def _estimates(self, drawn: Any) -> Estimates:
+        return Estimates((self.workload,), np.array(drawn["estimates"], dtype=object))
+
+    def answer_keys(self) -> dict[str, tuple[Any, ...]]:
+        """The key columns of the answers."""
+        if self.names is not None:
+            return {"query": self.names}
+        labels = [number(label) for label in axis_labels(self.axes[0])]
+        starts = range(1) if isinstance(self.workload, PrefixSums) else range(len(labels))
+        spans = [(first, last) for first in starts for last in range(first, len(labels))]
+        return {"query": tuple(labels[a] if a == b else f"{labels[a]} … {labels[b]}" for a, b in spans)}
+
+    def range_of(
+        self, problem: WorkloadProblem, mechanism: Mechanism, drawn: Any, ends: tuple[Any, Any], level: Fraction
+    ) -> RangeAnswer:
+        """The sum of the cells between two keys or edges."""
+        first, last = _span(self.axes[0], *ends)
+        if isinstance(mechanism, StrategyRelease):
+            value, half = self._estimates(drawn).range(first, last), mechanism.range_reach(first, last, level)
+        elif isinstance(self.workload, Ranges):
+            place = self.workload.place(first, last)
+            value, half = Fraction(drawn[place]), problem.reaches(mechanism, level)[place]
+        else:
+            value = Fraction(drawn[last] - (drawn[first - 1] if first else 0))
+            if isinstance(mechanism, MappedNoise):
+                half = reach_of(mechanism.noise, Fraction(last + 1 - first), Fraction(1), level)
+            else:  # each of two prefix sums is off by less with half of the chance
+                half = 2 * max(problem.reaches(mechanism, (1 + level) / 2))
+        low, high = value - half, value + half
+        return RangeAnswer(shown_number(value), shown_number(low), shown_number(high))
 
 
-def named_matrix(kind: str, axes: tuple[Axis, ...]) -> tuple[Matrix, tuple[str, ...]]:
-    """The matrix and the names of "prefix sums" or "ranges" along one axis.
+def _encode(mechanism: Mechanism, drawn: Any) -> Json:
+    """The answers, or the estimates of the cells that all answers follow from, in multiples of 2^-32."""
+    if isinstance(mechanism, StrategyRelease):
+        return {"estimates": whole_numbers(mechanism.estimates(drawn).values)}
+    return whole_numbers(drawn)
+
+
+def _bars(values: Sequence[Any], halves: Sequence[Fraction], keys: tuple[str, ...]) -> dict[str, tuple[Any, ...]]:
+    pairs = [(Fraction(value), half) for value, half in zip(values, halves, strict=True)]
+    if all(value.denominator == 1 for value, _ in pairs):  # of whole numbers an error is one, too
+        pairs = [(value, Fraction(floor(half))) for value, half in pairs]
+    value, low, high = measure_names(keys)
+    return {
+        value: tuple(shown_number(middle) for middle, _ in pairs),
+        low: tuple(shown_number(middle - half) for middle, half in pairs),
+        high: tuple(shown_number(middle + half) for middle, half in pairs),
+    }
+
+
+def _span(axis: Axis, first: Any, last: Any) -> tuple[int, int]:
+    """The places of the first and the last cell between two keys, both of them within, or between two edges.
+
+    Raises:
+        BadParameter: There are no such keys or edges, or they are not in order.
+    """
+    if isinstance(axis, BinAxis):
+        low, high = read_rational(first, "range"), read_rational(last, "range")
+        start, end = bisect_left(axis.edges, low), bisect_left(axis.edges, high)
+        if low < high and high <= axis.edges[-1] and axis.edges[start] == low and axis.edges[end] == high:
+            return start, end - 1
+        what = f"edges of {axis.column!r}"
+    else:
+        if first in axis.keys and last in axis.keys and axis.keys.index(first) <= axis.keys.index(last):
+            return axis.keys.index(first), axis.keys.index(last)
+        what = f"keys of {axis.column!r}"
+    raise BadParameter(f"a range goes from one of the {what} to a later one", given=(first, last), fix=f"name {what}")
+
+
+def named_workload(kind: str, axes: tuple[Axis, ...]) -> LinearWorkload:
+    """The prefix sums or ranges along one axis.
 
     Raises:
         BadParameter: The kind is unknown, or there are several axes.
-        TooLarge: There would be too many answers.
+        TooLarge: There are too many cells.
     """
-    if kind not in ("prefix sums", "ranges"):
+    if kind not in _NAMED:
         raise BadParameter("unknown workload", given=kind, fix='pass "prefix sums", "ranges" or a matrix')
     if len(axes) != 1:
         raise BadParameter(f"{kind} run along one column", given=len(axes), fix="name one column in `by`")
-    labels = [number(label) for label in axis_labels(axes[0])]
-    size = len(labels)
-    starts = [0] if kind == "prefix sums" else list(range(size))
-    answers = size if kind == "prefix sums" else size * (size + 1) // 2
-    require_size(answers, size)
-    spans = [(first, last) for first in starts for last in range(first, size)]
-    matrix = tuple((0,) * first + (1,) * (last + 1 - first) + (0,) * (size - 1 - last) for first, last in spans)
-    return matrix, tuple(labels[a] if a == b else f"{labels[a]} … {labels[b]}" for a, b in spans)
+    return _NAMED[kind](len(axes[0]))
 
 
-def require_size(answers: int, cells: int) -> None:
-    """Refuse a workload of more answers or entries than the limits."""
-    if answers > MOST_CELLS or answers * cells > MOST_ENTRIES:
-        raise TooLarge(
-            f"a workload has at most {MOST_CELLS} answers and {MOST_ENTRIES} entries",
-            given=f"{answers} answers from {cells} cells",
-            fix="ask for fewer answers, or use fewer keys or bins",
-        )
-
-
-def read_matrix(matrix: Iterable[Iterable[NumberLike]] | NDArray[Any], cells: int) -> Matrix:
+def read_matrix(matrix: Iterable[Iterable[NumberLike]] | NDArray[Any], cells: int) -> ExplicitWorkload:
     """A matrix of whole numbers with one column per cell.
 
     Raises:
         BadParameter: It is no matrix, or zero.
         TooLarge: It has too many rows, or an entry is too large.
     """
-    most = min(MOST_CELLS, MOST_ENTRIES // cells)
-    rows = take(_listed(matrix), most, f"answers from {cells} cells")
-    found = tuple(tuple(take(_listed(row), cells, "entries in a row of the matrix")) for row in rows)
+    if cells > MOST_STRATEGY_CELLS:
+        raise TooLarge(f"a workload has at most {MOST_STRATEGY_CELLS} cells", given=cells, fix="use wider bins")
+    rows = take(_listed(matrix), min(MOST_CELLS, MOST_ENTRIES // cells), f"answers from {cells} cells")
+    found = [take(_listed(row), cells, "entries in a row of the matrix") for row in rows]
     if not found or any(len(row) != cells for row in found):
         raise BadParameter(f"the matrix must have {cells} columns, one for each cell", fix="add zeros where needed")
-    whole = tuple(tuple(_read_entry(entry) for entry in row) for row in found)
-    if not any(any(row) for row in whole):
-        raise BadParameter("the matrix is zero", fix="a known answer needs no noise")
-    return whole
+    return ExplicitWorkload(found)
+
+
+def read_goal(workload: LinearWorkload, weights: object, goal: object, targets: object) -> tuple[Weights | None, str]:
+    """Weights and a goal; targets are the errors that are wanted, in proportion: the goal "largest" of error/target.
+
+    Raises:
+        BadParameter: The goal is unknown, or there is not one number per answer.
+    """
+    if not isinstance(goal, str) or goal not in GOALS:
+        raise BadParameter("unknown goal", given=goal, fix='pass "total" or "largest"')
+    if targets is None:
+        read = None if weights is None else take(cast("Iterable[Any]", weights), workload.answers, "weights")
+        return workload.read_weights(read), goal
+    if weights is not None or goal != "total":
+        raise BadParameter("targets are weights and a goal in one", fix="leave `weights` and `goal` out")
+    wanted = take(cast("Iterable[Any]", targets), workload.answers, "targets")
+    if len(wanted) != workload.answers:
+        raise BadParameter("there must be one target per answer", given=len(wanted), fix="pass an error for each")
+    return tuple(1 / read_rational(target, "targets", above=0) ** 2 for target in wanted), "largest"
 
 
 def _listed(given: object) -> Iterable[Any]:
@@ -292,10 +287,3 @@ def _listed(given: object) -> Iterable[Any]:
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise BadParameter("a matrix is a list of rows of whole numbers", given=given, fix="pass [[1, 0], [1, 1]]")
     return given
-
-
-def _read_entry(entry: Any) -> int:
-    whole = entry if type(entry) is int else read_integer(entry, "matrix")
-    if abs(whole) > LARGEST_ENTRY:
-        raise NumberTooLarge("an entry of the matrix is too large", fix=f"keep within ±{LARGEST_ENTRY}")
-    return whole

@@ -1,0 +1,160 @@
+"""Counts at every level of a public tree (towns, counties, regions, all), released together: all sums agree.
+
+The leaves are the cells of a histogram, and every level is a set of sums of them, so this is a linear workload: the
+best strategy for it is found and proven like that of any other (docs/theory/strategy.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from leastnoise.errors import BadParameter
+from leastnoise.exact.enclosures import Enclosure, sqrt_above
+from leastnoise.exact.parameters import read_rational
+from leastnoise.ledger.record import Json
+from leastnoise.mechanisms.strategy import StrategyRelease
+from leastnoise.model.labels import unknown_label
+from leastnoise.model.limits import MOST_STRATEGY_CELLS
+from leastnoise.model.linear_workloads import HierarchyWorkload
+from leastnoise.model.mechanism import Mechanism
+from leastnoise.model.show import number
+from leastnoise.release.arguments import take, write_key
+from leastnoise.release.queries.workload_problem import WorkloadProblem
+from leastnoise.release.queries.workloads import Workload, read_goal
+from leastnoise.release.tables import free_name
+
+__all__ = ["Hierarchy", "read_tree"]
+
+Path = tuple[Any, ...]
+_ALL = "*"  # stands in the levels below that of a row
+_MOST_LEVELS = 20
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Hierarchy(Workload):
+    """The counts of the leaves of a tree and of all groups above them.
+
+    Attributes:
+        levels: Their names, the coarsest first.
+        paths: For each leaf the groups that it is in, the coarsest first, and itself.
+    """
+
+    recorded_as: ClassVar[str] = "Hierarchy"
+    levels: tuple[str, ...]
+    paths: tuple[Path, ...]
+
+    @classmethod
+    def of_tree(
+        cls,
+        asked: Mapping[str, Any],
+        of: str,
+        levels: tuple[str, ...],
+        paths: tuple[Path, ...],
+        weights: Any,
+        goal: Any,
+    ) -> Hierarchy:
+        """The question about a tree that `read_tree` has read; `asked` is what every question by keys has.
+
+        Raises:
+            BadParameter: A weight is below zero or for no level, or the goal is unknown.
+        """
+        numbered = [_numbered(paths, depth) for depth in range(len(levels) - 1, -1, -1)]
+        workload = HierarchyWorkload(numbered)
+        by_level = {level: Fraction(1) for level in levels}
+        if weights is not None:
+            if not isinstance(weights, Mapping):
+                raise BadParameter("weights say how much each level counts", given=weights, fix='pass {"region": 10}')
+            for level, weight in weights.items():
+                if level not in by_level:
+                    raise unknown_label(level, levels, "level")
+                by_level[level] = read_rational(weight, "weights", at_least=0)
+        each = [by_level[levels[-1]]] * len(paths)
+        for level, groups in zip((*levels[-2::-1], None), numbered, strict=True):
+            each += [Fraction(1) if level is None else by_level[level]] * (max(groups) + 1)
+        read, aim = read_goal(workload, None if weights is None else each, goal, None)
+        return cls(**asked, workload=workload, of=of, weights=read, goal=aim, levels=levels, paths=paths)
+
+    @property
+    def question(self) -> str:
+        groups = self.workload.answers - self.workload.cells
+        return self.described(f"count of {self.of} and of {groups} groups above")
+
+    def parameters(self) -> dict[str, Json]:
+        paths: list[Json] = [[write_key(key) for key in path] for path in self.paths]
+        return {**super().parameters(), "levels": list(self.levels), "paths": paths}
+
+    def answer_keys(self) -> dict[str, tuple[Any, ...]]:
+        """The level of each row, and the groups that it lies in."""
+        rows = list(self.paths)
+        names = [self.levels[-1]] * len(rows)
+        for depth in range(len(self.levels) - 1, -1, -1):
+            for path in dict.fromkeys(path[:depth] for path in self.paths):
+                rows.append((*path, *(_ALL,) * (len(self.levels) - depth)))
+                names.append(self.levels[depth - 1] if depth else "all")
+        columns = {level: tuple(row[i] for row in rows) for i, level in enumerate(self.levels)}
+        return {free_name("level", self.levels): tuple(names), **columns}
+
+    def _notes(self, problem: WorkloadProblem, best: Mechanism, expected: Enclosure) -> tuple[str, ...]:
+        notes = super()._notes(problem, best, expected)
+        if not isinstance(best, StrategyRelease):
+            return notes
+        errors, names = best.squared_errors(), next(iter(self.answer_keys().values()))
+        found = []
+        for level in dict.fromkeys(names):
+            own = [error for error, name in zip(errors, names, strict=True) if name == level]
+            found.append(f"{level} {number(sqrt_above(sum(own, Fraction(0)) / len(own)))}")
+        return (*notes, f"root mean squared error by level: {', '.join(found)}")
+
+
+def _numbered(paths: tuple[Path, ...], depth: int) -> list[int]:
+    """The number of the group that each leaf is in, by the first `depth` levels."""
+    numbers = {path: place for place, path in enumerate(dict.fromkeys(path[:depth] for path in paths))}
+    return [numbers[path[:depth]] for path in paths]
+
+
+def read_tree(levels: object, tree: object) -> tuple[tuple[str, ...], tuple[Path, ...]]:
+    """The names of the levels, and for each leaf the groups that it is in.
+
+    Raises:
+        BadParameter: A leaf is there twice, or is not as deep as there are levels.
+        TooLarge: There are too many leaves or levels.
+
+    >>> read_tree(["county", "town"], {"Kent": ["Deal", "Dover"], "Essex": ["Clacton"]})
+    (('county', 'town'), (('Kent', 'Deal'), ('Kent', 'Dover'), ('Essex', 'Clacton')))
+    """
+    if isinstance(levels, str) or not isinstance(levels, Iterable):
+        raise BadParameter("levels are a list of names", given=levels, fix='pass ["region", "county", "town"]')
+    named = tuple(take(levels, _MOST_LEVELS, "levels"))
+    if not named or any(not isinstance(name, str) for name in named) or len(set(named)) < len(named):
+        raise BadParameter("levels are different names, at least one", fix='pass ["region", "county", "town"]')
+    if isinstance(tree, str | bytes) or not isinstance(tree, Iterable):
+        raise BadParameter("a tree is a dict or a list of paths", given=tree, fix='pass {"Kent": ["Deal", "Dover"]}')
+    walked = _walk(tree, len(named)) if isinstance(tree, Mapping) else (_path(path, len(named)) for path in tree)
+    paths = tuple(take(walked, MOST_STRATEGY_CELLS, "leaves"))
+    for key in (key for path in paths for key in path):
+        write_key(key)
+    if not paths or len({path[-1] for path in paths}) < len(paths):
+        raise BadParameter("every leaf of a tree has a name of its own, and there is one", fix="name leaves apart")
+    return named, paths
+
+
+def _path(path: object, depth: int) -> Path:
+    keys = tuple(take(path, depth, "levels of a leaf")) if isinstance(path, Sequence) else ()
+    if len(keys) != depth:
+        raise BadParameter(f"every leaf of the tree is {depth} levels deep", given=path, fix="name all its groups")
+    return keys
+
+
+def _walk(tree: object, depth: int, above: Path = ()) -> Iterator[Path]:
+    """The paths of a tree of dicts whose last ones hold lists."""
+    if depth > 1 and isinstance(tree, Mapping):
+        for key, below in tree.items():
+            yield from _walk(below, depth - 1, (*above, key))
+    elif depth == 1 and isinstance(tree, Iterable) and not isinstance(tree, str | bytes | Mapping):
+        for key in tree:
+            yield (*above, key)
+    else:
+        raise BadParameter("the tree is not as deep as there are levels", given=above, fix="end in lists of leaves")
