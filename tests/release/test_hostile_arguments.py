@@ -151,6 +151,14 @@ QUESTIONS = {
         "goal": "total",
         "targets": None,
     },
+    "hierarchy": {
+        "levels": ["land", "city"],
+        "tree": {"x": ["Lyon"], "y": ["Metz"]},
+        **REST,
+        "of": "rows",
+        "weights": {"land": 2},
+        "goal": "total",
+    },
     "tables": {
         "by": ["city", "sex"],
         "ways": [["city"], ["city", "sex"]],

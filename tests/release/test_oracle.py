@@ -118,8 +118,8 @@ def entry_form(entry):
 def test_neighbours_differ_in_what_is_drawn_and_nothing_else(tmp_path, rows, unit, added):
     options = {} if unit is None else {"privacy_unit": unit, "groups_per_unit": 2, "rows_per_unit": 2}
     expected = outcomes(write(tmp_path / "t.parquet", rows), tmp_path / "ledger", QUESTIONS, **options)
-    assert [said[0] for said, *_ in expected.values()][:15] == ["answered"] * 15
-    assert not any("answered" in said for said, *_ in list(expected.values())[15:])
+    assert [said[0] for said, *_ in expected.values()][:17] == ["answered"] * 17
+    assert not any("answered" in said for said, *_ in list(expected.values())[17:])
     for name in added:
         path = write(tmp_path / "t.parquet", [*rows, ODD[name]])
         assert outcomes(path, tmp_path / f"ledger {name}", QUESTIONS, **options) == expected

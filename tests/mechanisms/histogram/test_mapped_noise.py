@@ -73,9 +73,8 @@ def test_many_overlapping_answers_are_answered_from_the_cells_and_one_total_is_n
     assert isinstance(plan_for(problem).best, MappedNoise)
     total = ((1,) * 32,)
     problem = WorkloadProblem(ExplicitWorkload(total), Privacy(Fraction(1)), ONCE)
-    assert problem.expected_loss(plan_for(problem).best).upper ** 2 <= Geometric(1).moment(2).upper * (
-        1 + Fraction(1, 10**9)
-    )
+    least = Geometric(1).moment(2).upper * (1 + Fraction(1, 10**9))
+    assert problem.expected_loss(plan_for(problem).best).upper ** 2 <= least
 
 
 def test_with_some_delta_gaussian_noise_is_compared_too():

@@ -115,7 +115,7 @@ def _numbered(paths: tuple[Path, ...], depth: int) -> list[int]:
     return [numbers[path[:depth]] for path in paths]
 
 
-def read_tree(levels: object, tree: object) -> tuple[tuple[str, ...], tuple[Path, ...]]:
+def read_tree(levels: Any, tree: Any) -> tuple[tuple[str, ...], tuple[Path, ...]]:
     """The names of the levels, and for each leaf the groups that it is in.
 
     Raises:
@@ -125,15 +125,13 @@ def read_tree(levels: object, tree: object) -> tuple[tuple[str, ...], tuple[Path
     >>> read_tree(["county", "town"], {"Kent": ["Deal", "Dover"], "Essex": ["Clacton"]})
     (('county', 'town'), (('Kent', 'Deal'), ('Kent', 'Dover'), ('Essex', 'Clacton')))
     """
-    if isinstance(levels, str) or not isinstance(levels, Iterable):
-        raise BadParameter("levels are a list of names", given=levels, fix='pass ["region", "county", "town"]')
     named = tuple(take(levels, _MOST_LEVELS, "levels"))
     if not named or any(not isinstance(name, str) for name in named) or len(set(named)) < len(named):
         raise BadParameter("levels are different names, at least one", fix='pass ["region", "county", "town"]')
-    if isinstance(tree, str | bytes) or not isinstance(tree, Iterable):
-        raise BadParameter("a tree is a dict or a list of paths", given=tree, fix='pass {"Kent": ["Deal", "Dover"]}')
-    walked = _walk(tree, len(named)) if isinstance(tree, Mapping) else (_path(path, len(named)) for path in tree)
-    paths = tuple(take(walked, MOST_STRATEGY_CELLS, "leaves"))
+    if isinstance(tree, Mapping):
+        paths = tuple(take(_walk(tree, len(named)), MOST_STRATEGY_CELLS, "leaves"))
+    else:
+        paths = tuple(_path(path, len(named)) for path in take(tree, MOST_STRATEGY_CELLS, "leaves"))
     for key in (key for path in paths for key in path):
         write_key(key)
     if not paths or len({path[-1] for path in paths}) < len(paths):
