@@ -1,5 +1,6 @@
 """On a path, and on evenly spaced points, the theorem's optimum is the linear program's, and its proof checks."""
 
+import json
 from fractions import Fraction
 from itertools import pairwise
 
@@ -10,13 +11,13 @@ from hypothesis import strategies as st
 
 from leastnoise.checker import check
 from leastnoise.designer.theorems import recognise
-from leastnoise.designer.theorems.path import best_reading, prove_path, recognise_path
+from leastnoise.designer.theorems.path import best_reading, recognise_path
 from leastnoise.designer.theorems.uniform_count import uniform_count
 from leastnoise.errors import BadParameter
 from leastnoise.exact import SeededSource, ln
 from leastnoise.exact.numbers import exact_exp
 from leastnoise.mechanisms import TruncatedGeometric
-from leastnoise.model.certificate import OptimalityCertificate, TheoremCertificate
+from leastnoise.model.certificate import Certificate, OptimalityCertificate, TheoremCertificate
 from leastnoise.model.design_problem import read_problem
 from leastnoise.model.graphs import complete, cycle, from_distance, from_edges, grid, path
 from leastnoise.model.graphs.path_cycle_complete import find_line
@@ -190,15 +191,40 @@ def test_other_problems_on_a_path_are_left_to_others():
     assert recognise_path(read_problem("path:5", 1, objective="worst")) is None
     assert recognise_path(read_problem("path:5", 1, loss=from_function(lambda w, x: -abs(w - x)))) is None
     assert recognise_path(read_problem("path:5", 1, loss=from_matrix([[0] * 5, [1] * 5], ["no", "yes"]))) is None
-    irrational = read_problem("path:5", 1)
-    assert prove_path(irrational, find_line(path(5)), best_reading(Fraction(1), irrational.loss_table, [1] * 5)) is None
+
+
+@pytest.mark.parametrize("epsilon", ["1/10", 1, 7, 30])
+@pytest.mark.parametrize("prior", [None, ["1/2", "1/4", "1/8", "1/16", "1/16"]])
+@pytest.mark.parametrize("loss", [None, zero_one, squared])
+def test_an_irrational_law_has_a_rational_channel_and_a_proof_of_its_loss(epsilon, prior, loss):
+    found = recognise_path(read_problem("path:5", epsilon, prior=prior, loss=loss))
+    verdict = check(found.channel, path(5), epsilon=epsilon)
+    assert verdict
+    assert verdict.tight_epsilon < Fraction(epsilon)
+    proof = found.certificate
+    assert isinstance(proof, OptimalityCertificate)
+    assert 0 <= proof.gap <= Fraction(1, 10**12) * found.loss.upper
+    assert proof.lower_bound <= found.loss.upper
+    assert found.loss.lower <= proof.value
+    assert check(proof)
+    assert proof.prior == found.problem.weights
+    other = json.loads(proof.to_json())
+    other["epsilon"] = str(2 * Fraction(epsilon))
+    assert not check(Certificate.from_json(json.dumps(other)))
+
+
+def test_a_long_path_has_a_channel_and_appeals_to_the_theorem():
+    found = recognise_path(read_problem("path:80", 1))
+    assert check(found.channel, path(80), epsilon=1)
+    assert isinstance(found.certificate, TheoremCertificate)
+    assert recognise_path(read_problem("path:300", 1)).channel is None
 
 
 def test_guesses_between_the_nodes():
     halves = [Fraction(k, 2) for k in range(7)]
-    for epsilon, kind in (("ln(2)", OptimalityCertificate), (1, TheoremCertificate)):
+    for epsilon in ("ln(2)", 1):
         found = recognise(read_problem("path:4", epsilon, loss=squared.guessing(halves)))
-        assert isinstance(found.certificate, kind)
+        assert isinstance(found.certificate, OptimalityCertificate)
         assert check(found.certificate)
         assert found.loss.upper < recognise(read_problem("path:4", epsilon, loss=squared)).loss.lower
 

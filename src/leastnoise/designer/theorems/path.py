@@ -19,6 +19,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from functools import partial
+from itertools import accumulate
+from math import ceil, floor
+from operator import mul
 from typing import NamedTuple
 
 from leastnoise.designer.result import Design
@@ -26,7 +29,7 @@ from leastnoise.designer.theorems.uniform_count import uniform_count
 from leastnoise.errors import BadParameter
 from leastnoise.exact.enclosures import Enclosure, exp_enclosure
 from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.exact.numbers import Exact, exact_exp
+from leastnoise.exact.numbers import Exact, exact_exp, ln
 from leastnoise.mechanisms.designed.remapped_geometric import RemappedGeometric
 from leastnoise.mechanisms.numeric.truncated_geometric import TruncatedGeometric
 from leastnoise.model.certificate import (
@@ -45,9 +48,10 @@ from leastnoise.model.losses import absolute, from_matrix, is_legal, squared, ze
 from leastnoise.model.mechanism import Reason
 from leastnoise.model.privacy import Privacy
 
-__all__ = ["Remapping", "best_reading", "prove_path", "recognise_path"]
+__all__ = ["Remapping", "best_reading", "growths", "prove_path", "recognise_path"]
 
 _BITS = 256
+_GROWTH_BITS = 46  # of a rational next to e^ε: gaps stay below 1e-12, and powers short enough to be written down
 
 
 class Remapping(NamedTuple):
@@ -143,11 +147,11 @@ def recognise_path(problem: DesignProblem) -> Design | None:
         found = uniform_count(rate, size)
         said = {place: line.label(guess) for place, guess in found.moved.items()}
         loss = Enclosure(found.loss.lower * line.gap, found.loss.upper * line.gap)
-        return _design(problem, line, said, loss, partial(_appeal, rate, size))
+        return _design(problem, line, said, loss, partial(_proof, problem, line))
     if size > _LARGEST_TABLE or not _is_legal(problem, line):
         return None
     reading = best_reading(rate, _table(problem, line), _prior(problem, line))
-    return _design(problem, line, _said(problem, reading), reading.loss, partial(_appeal, rate, size))
+    return _design(problem, line, _said(problem, reading), reading.loss, partial(_proof, problem, line))
 
 
 def _is_distance(problem: DesignProblem, line: EvenLine) -> bool:
@@ -204,9 +208,11 @@ def _appeal(rate: Exact, size: int) -> Certificate:
     return TheoremCertificate("truncated-geometric", path(size), Privacy(rate), channel)
 
 
-def _proof(problem: DesignProblem, line: EvenLine, reading: Remapping) -> Certificate:
-    """The dual solution; for a legal loss there always is one, and the theorem says the same."""
-    return prove_path(problem, line, reading) or _appeal(problem.privacy.epsilon * line.gap, len(line.order))
+def _proof(problem: DesignProblem, line: EvenLine, reading: Remapping | None = None) -> Certificate:
+    """The dual solution; for a legal loss there always is one. Long paths appeal to the theorem."""
+    size = len(line.order)
+    proof = prove_path(problem, line, reading) if size <= _LARGEST_PROOF else None
+    return proof or _appeal(problem.privacy.epsilon * line.gap, size)
 
 
 def _design(
@@ -221,22 +227,51 @@ def _design(
     mechanism = RemappedGeometric(problem.privacy.epsilon, line, said, problem, reason, prove)
 
     def channel() -> Channel | None:
-        size = len(line.order)
-        if exact_exp(problem.privacy.epsilon * line.gap) is None or size > LARGEST_CHANNEL:
+        if len(line.order) > LARGEST_CHANNEL:
             return None
-        return mechanism.channel(problem.graph.nodes, problem.answers)
+        answers = {label: place for place, label in enumerate(problem.answers)}
+        guesses = [answers[mechanism.say(place)] for place in range(len(line.order))]
+        return _channel(problem, line, guesses, growths(problem.privacy.epsilon * line.gap)[0])
 
     return Design(problem, mechanism, loss, loss, Fraction(0), reason, "theorem", channel, prove)
 
 
-def prove_path(problem: DesignProblem, line: EvenLine, reading: Remapping) -> OptimalityCertificate | None:
-    """The certificate, with a gap of zero; None if the mechanism is not optimal for this loss, or e^ε irrational."""
-    growth = exact_exp(problem.privacy.epsilon * line.gap)
-    if growth is None:
-        return None
-    table = problem.loss_table.take_columns(line.order)
-    prior = [problem.weights[node] for node in line.order]
-    potentials = _potentials(reading, table, prior, 1 / growth)
+def growths(rate: Exact) -> tuple[Fraction, Fraction]:
+    """e^rate, or a short rational just below it, at which a channel is private, and one just above, for the dual.
+
+    >>> growths(Fraction(1))[1] - growths(Fraction(1))[0] < Fraction(1, 10**13)
+    True
+    """
+    growth = exact_exp(rate)
+    if growth is not None:
+        return growth, growth
+    near = exp_enclosure(rate, 2 * _GROWTH_BITS)
+    unit = Fraction(2) ** (floor(near.lower).bit_length() - _GROWTH_BITS)
+    return floor(near.lower / unit) * unit, ceil(near.upper / unit) * unit
+
+
+def _best(problem: DesignProblem, line: EvenLine, growth: Fraction) -> Remapping:
+    return best_reading(ln(growth), _table(problem, line), _prior(problem, line))
+
+
+def prove_path(
+    problem: DesignProblem, line: EvenLine, reading: Remapping | None = None
+) -> OptimalityCertificate | None:
+    """The certificate; None if the mechanism is not optimal for this loss.
+
+    Its gap is zero where e^ε is rational. Where it is not, the channel is that of a rational just below and the dual
+    solution that of one just above, and the gap is what lies between them.
+
+    Args:
+        problem: With its prior and loss.
+        line: The nodes in their order.
+        reading: The best reading where e^ε is rational, if it is known already.
+    """
+    low, growth = growths(problem.privacy.epsilon * line.gap)
+    dual = _best(problem, line, growth) if reading is None else reading
+    said = dual if low == growth else _best(problem, line, low)
+    table, prior = _table(problem, line), _prior(problem, line)
+    potentials = _potentials(dual, table, prior, 1 / growth)
     multipliers: list[Multiplier] = []
     for output, costs in enumerate(table.rows):
         spare = [weight * cost - u for weight, cost, u in zip(prior, costs, potentials, strict=True)]
@@ -248,27 +283,28 @@ def prove_path(problem: DesignProblem, line: EvenLine, reading: Remapping) -> Op
     return OptimalityCertificate(
         problem.graph,
         problem.privacy,
-        _channel(problem, line, reading),
+        _channel(problem, line, said.guesses, low),
         objective="average",
         prior=problem.weights,
         loss=problem.loss_table.rows,
-        value=reading.loss.lower,
-        lower_bound=reading.loss.lower,
-        gap=Fraction(0),
+        value=said.loss.lower,
+        lower_bound=dual.loss.lower,
+        gap=said.loss.lower - dual.loss.lower,
         factors=tuple((length, growth ** int(length / line.gap)) for length in lengths),
         multipliers=tuple(multipliers),
     )
 
 
-def _channel(problem: DesignProblem, line: EvenLine, reading: Remapping) -> Channel:
-    """The truncated geometric channel with each output replaced by its guess."""
-    places = range(len(line.order))
-    answers = range(len(problem.answers))
-    choices = [[int(answer == guess) for answer in answers] for guess in reading.guesses]
-    noise = TruncatedGeometric(problem.privacy.epsilon * line.gap, 0, places[-1]).channel(places, places)
-    rows = {problem.graph.nodes[node]: place for place, node in enumerate(line.order)}
-    said = noise.then(Channel(choices, places, problem.answers))
-    return said.select({label: rows[label] for label in problem.graph.nodes})
+def _channel(problem: DesignProblem, line: EvenLine, guesses: Sequence[int], growth: Fraction) -> Channel:
+    """The truncated geometric channel for α = 1/growth, with each output replaced by its guess."""
+    size, alpha = len(line.order), 1 / growth
+    ends, inside = 1 / (1 + alpha), (1 - alpha) / (1 + alpha)
+    powers = list(accumulate([alpha] * (size - 1), mul, initial=Fraction(1)))
+    rows = [[Fraction(0)] * len(problem.answers) for _ in range(size)]
+    for x, node in enumerate(line.order):
+        for y, guess in enumerate(guesses):
+            rows[node][guess] += powers[abs(x - y)] * (ends if y in (0, size - 1) else inside)
+    return Channel(rows, tuple(problem.graph.nodes), tuple(problem.answers))
 
 
 def _potentials(

@@ -5,9 +5,10 @@ a function m(d) of the distance that does not decrease: averaging over layers (L
 and p_{d+1} ≥ γ·p_d says that p_d/γ^d does not decrease, so that the distance is stochastically smallest if all of these
 are equalities. The mechanism costs the same at every node, so it is also the best at its worst node.
 
-Where e^ε is rational the dual solution is written down. With b_d neighbours one layer further and c_d one layer nearer,
-every edge from layer d to layer d + 1 of output y has the multiplier u_d, where n·b_d·u_d = V − m_d + λ·n·c_d·u_{d−1}
-and V is the loss: then every entry of the reduced cost is V/n.
+The dual solution is written down for small graphs, at a rational just above e^ε where that is irrational. With b_d
+neighbours one layer further and c_d one layer nearer, every edge from layer d to layer d + 1 of output y has the
+multiplier u_d, where n·b_d·u_d = V − m_d + λ·n·c_d·u_{d−1} and V is the loss: then every entry of the reduced cost is
+V/n.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from functools import partial
 import numpy as np
 
 from leastnoise.designer.result import Design
+from leastnoise.designer.theorems.path import growths
 from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import exact_exp
+from leastnoise.exact.numbers import exact_exp, ln
 from leastnoise.mechanisms.designed.exponential_of_distance import ExponentialOfDistance, mean_over_layers
 from leastnoise.model.certificate import (
     LARGEST_CHANNEL,
@@ -96,10 +98,10 @@ def _is_small(graph: DatasetGraph) -> bool:
 
 
 def _channel(problem: DesignProblem) -> Channel | None:
-    """The law as a matrix, where e^ε is rational and the graph not too large."""
-    gamma = exact_exp(-problem.privacy.epsilon)
-    if gamma is None or problem.graph.size is None or problem.graph.size > LARGEST_CHANNEL:
+    """The law as a matrix, for a rational just below e^ε where that is irrational; None for a large graph."""
+    if problem.graph.size is None or problem.graph.size > LARGEST_CHANNEL:
         return None
+    gamma = 1 / growths(problem.privacy.epsilon)[0]
     distances = problem.graph.distances()
     powers = [gamma**d for d in range(int(distances.max()) + 1)]
     total = sum(powers[d] for d in distances[0].tolist())
@@ -113,7 +115,9 @@ def _certificate(problem: DesignProblem, losses: list[Fraction], loss: Enclosure
     graph, privacy = problem.graph, problem.privacy
     channel = _channel(problem)
     if channel is not None and len(channel.inputs) <= _LARGEST_PROOF:
-        return _optimality(problem, channel, losses, loss.lower)
+        return _optimality(problem, channel, losses)
+    if exact_exp(privacy.epsilon) is None:
+        channel = None  # the theorem's own is irrational
     is_distance = losses == [Fraction(distance) for distance in range(len(losses))]
     name = "exponential-of-distance" if is_distance else "exponential-of-distance-for-growing-losses"
     expected = loss if is_distance else None
@@ -137,16 +141,16 @@ def _layer_degrees(graph: DatasetGraph) -> tuple[tuple[int, int], ...]:
     return tuple(zip(seen.nearer[firsts].tolist(), seen.further[firsts].tolist(), strict=True))
 
 
-def _optimality(
-    problem: DesignProblem, channel: Channel, losses: list[Fraction], value: Fraction
-) -> OptimalityCertificate:
+def _optimality(problem: DesignProblem, channel: Channel, losses: list[Fraction]) -> OptimalityCertificate:
     graph = problem.graph
-    growth = exact_exp(problem.privacy.epsilon) or Fraction(0)
+    sizes = list(graph.layer_sizes(graph.nodes[0]).values())
+    low, growth = growths(problem.privacy.epsilon)
+    value, bound = (mean_over_layers(ln(factor), sizes, losses).lower for factor in (low, growth))
     size, edges, distances = len(graph.nodes), graph.edges().tolist(), graph.distances().tolist()
     weights: list[Fraction] = []
     for distance, (nearer, further) in enumerate(_layer_degrees(graph)[:-1]):
         carried = growth * nearer * weights[-1] if distance else 0
-        weights.append(((value - losses[distance]) / size + carried) / further)
+        weights.append(((bound - losses[distance]) / size + carried) / further)
     multipliers = [
         Multiplier(x, neighbour, output, weights[row[x]])
         for output, row in enumerate(distances)
@@ -162,8 +166,8 @@ def _optimality(
         prior=(Fraction(1, size),) * size,
         loss=problem.loss_table.rows,
         value=value,
-        lower_bound=value,
-        gap=Fraction(0),
+        lower_bound=bound,
+        gap=value - bound,
         factors=((Fraction(1), growth),),
         multipliers=tuple(multipliers),
     )
