@@ -82,6 +82,13 @@ def test_what_no_epsilon_can_mend_stays():
     assert curve.delta(1000) == Fraction(1, 3)
 
 
+def test_what_stays_is_the_exactly_largest_mass_though_doubles_see_another():
+    """Three tenths in one sum are a little more than 3/10 as doubles; the other mass is more, and less as a double."""
+    tenth, more = Fraction(1, 10), Fraction(3, 10) + Fraction(1, 10**20)
+    rows = [[tenth, tenth, tenth, 0, 7 * tenth], [0, 0, 0, more, 1 - more]]
+    assert privacy_curve(Channel(rows), path(2)).delta(1000) == more
+
+
 def test_groups():
     curve = privacy_curve(geometric(4, Fraction(1, 2)), path(5), group=3)
     assert curve.epsilon(0) == ln(8)

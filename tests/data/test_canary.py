@@ -13,6 +13,7 @@ from leastnoise.data.dialect import sql
 from leastnoise.data.engines.duckdb import DUCKDB, EmbeddedTable
 from leastnoise.data.engines.postgres import POSTGRES
 from leastnoise.data.engines.spark import SPARK
+from leastnoise.data.sql_queries import BoundedQueries
 from leastnoise.errors import UnsafeQuestion
 
 from .hostile import in_a_frame, in_duckdb, in_postgres, in_spark
@@ -89,6 +90,18 @@ def test_values_are_rehearsed_whatever_the_keys_and_filters(people, monkeypatch)
     with pytest.raises(UnsafeQuestion):
         people.aggregate(EACH_ROW, (KeyAxis("s", ("nobody",)),), (SumOf("n", F(0), F(1), F(1)),), col("s") == "nobody")
     assert not any("TABLE source" in text for text in seen)
+
+
+def test_sums_are_rehearsed_too(people, monkeypatch):
+    """Each row is fine, and so is no row; only a sum over made-up rows is too large for its type."""
+    monkeypatch.setattr(BoundedQueries, "_total", lambda *_: "CAST(sum(v0) AS TINYINT)")
+    seen = texts(people)
+    asked = EACH_ROW, (), (SumOf("n", F(0), F(100), F(1)),)
+    with pytest.raises(UnsafeQuestion):
+        people.aggregate(*asked)
+    assert not any("TABLE source" in text for text in seen)
+    monkeypatch.setattr(EmbeddedTable, "_rehearse", lambda *_: None)
+    assert people.aggregate(*asked)[0] == 6
 
 
 def test_the_old_overflow_of_decimals_is_found(people, monkeypatch):

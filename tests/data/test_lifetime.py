@@ -9,12 +9,14 @@ import threading
 import time
 from pathlib import Path
 
+import duckdb
 import psycopg
 import pyarrow as pa
 import pytest
 
 from leastnoise.data import Contribution, CountRows, KeyAxis, col, open_table
 from leastnoise.data.dialect import sql
+from leastnoise.data.engines.duckdb import EmbeddedTable
 from leastnoise.errors import Closed, ForeignProcess
 from support.processes import Child, kill_myself
 
@@ -134,6 +136,16 @@ def test_a_pool_of_forked_processes_may_open_tables_of_its_own(tmp_path):
 def _count_file(file):
     with open_table(file) as table:
         return count(table)
+
+
+def test_an_interruption_while_a_source_is_opened_is_one():
+    """DuckDB tells of it by an error of its own, which is no fault of the source."""
+
+    def interrupted(*_):
+        raise duckdb.InterruptException
+
+    with pytest.raises(KeyboardInterrupt):
+        EmbeddedTable("people.csv", interrupted)
 
 
 SLOW = {

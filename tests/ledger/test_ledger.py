@@ -90,6 +90,7 @@ def test_an_id_is_bound_to_its_parameters(ledger):
         ask("q1", column="income"),
         ask("q1", "1/8", column="age"),
         ask("q1", purpose="research", column="age"),
+        ask("q1", dataset="survey", column="age"),
         Request("q1", Concentrated("1/100"), dataset="census", analyst="ada", parameters={"column": "age"}),
     ):
         with pytest.raises(RequestConflict, match="another dataset, purpose, event or parameters"):

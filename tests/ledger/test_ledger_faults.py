@@ -83,6 +83,14 @@ def fill_disk(_, path):
     return granted
 
 
+def test_a_debit_is_on_the_disk_before_it_is_reported(tmp_path):
+    """A power failure can't be tried here; SQLite promises that its strictest mode survives one."""
+    with Ledger.create(tmp_path / "ledger") as ledger:
+        ledger.grant(Privacy(1), dataset="census")
+        mode = ledger._session.store._connection.execute("PRAGMA synchronous").fetchone()
+    assert mode == (2,)  # FULL
+
+
 def test_a_full_disk_refuses_and_loses_nothing(path):
     granted = Child(fill_disk, path).result()
     assert 0 < len(granted) < 1000

@@ -1,4 +1,4 @@
-"""A refusal of a rank or combinatorial mechanism depends on public things only.
+"""A refusal of a rank, choice or combinatorial mechanism depends on public things only.
 
 Three nets: every `raise` of the two rooms, and of the reading of truths, is listed with the public fact it looks at, so
 that a new one must be thought about; private inputs on both sides of every power of two and of every former limit are
@@ -7,6 +7,8 @@ answered alike; random private inputs and their neighbours too.
 
 import ast
 from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 import leastnoise.mechanisms
 from leastnoise.errors import LeastNoiseError
 from leastnoise.exact import SeededSource
+from leastnoise.mechanisms import Exponential, LatticeLaplace, OneShotTopK, PermuteAndFlip
 from leastnoise.mechanisms.combinatorial import (
     EdgeWeights,
     ExponentialCut,
@@ -105,6 +108,7 @@ RAISES = {
         "read_whole_vector": (1, FORM),
         "read_candidates": (2, PARAMETER),
         "read_scores": (1, FINITE),
+        "_score_of": (1, FORM),  # a fraction whose denominator has more than 600 digits is no score
         "place_of": (2, PARAMETER),
         "read_records": (2, FORM),  # and the number of records, where it was said in public
     },
@@ -166,6 +170,10 @@ MECHANISMS = {
     "fine cut": (ExponentialCut(1, 3, EdgeWeights("1e-6", "1e-6")), frozenset({1}), lambda n: [(0, 1, n / 7)]),
     "raised": (RaisedCut(8, 4, weights=EdgeWeights()), None, lambda n: [(0, 1, n), (1, 2, n), (2, 3, 1)]),
     "k-median": (KMedian(1, 1, points=LINE, steps=2), None, lambda n: {0: n, 3: n, n: 5, 1: -n}),
+    "scores": (PermuteAndFlip(1, 3), None, lambda n: [n**150, 0, -n]),  # up to 4500 digits
+    "exponential": (Exponential("1/7", 3), None, lambda n: [Fraction(n**150, 7), 0, -n]),
+    "turns": (OneShotTopK(1, 3, 2), None, lambda n: [0, -(n**150), Decimal(n).scaleb(n.bit_length() * 10)]),
+    "decimal": (LatticeLaplace(1, 1, "1/4"), None, lambda n: Decimal(n).scaleb(n.bit_length() * 10)),
     "places": (KMedian(1, 1, points=LINE, steps=2), None, lambda n: [n, 1, -n]),
 }  # fmt: skip
 

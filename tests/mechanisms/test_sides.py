@@ -11,6 +11,8 @@ from leastnoise.exact.balls import of_fraction
 from leastnoise.exact.enclosures import enclose
 from leastnoise.exact.numbers import ball_of
 from leastnoise.exact.samplers.uniform import uniform_integer
+from leastnoise.mechanisms.combinatorial.min_cut.contraction import acceptance
+from leastnoise.mechanisms.combinatorial.min_cut.random_cluster import RandomCluster
 from leastnoise.mechanisms.combinatorial.sorted_counts.halving import decide_by_doubles
 from leastnoise.mechanisms.combinatorial.sorted_counts.numbers import Balls, Doubles
 from leastnoise.mechanisms.combinatorial.sorted_counts.shift_chain import ShiftChain
@@ -136,3 +138,43 @@ def test_a_weight_a_hair_short_of_private_is_not_taken(epsilon):
     assert taken > decay
     enough = privacy_of(decay, 200).upper + hair
     assert privacy_of(tight_decay(enough), 200).upper <= enough
+
+
+@pytest.mark.parametrize("rate", [Fraction(1), Fraction(999, 1000), ln(2)])
+def test_the_coins_of_random_clusters_lie_between_their_doubles(rate):
+    """Also where the exponent is large, and a slack on the wrong side is more than e^x allows for."""
+    matrix, bits = np.array([[0, 1, 690], [1, 0, 300], [690, 300, 0]], dtype=np.int64), 1200
+    cluster = RandomCluster(matrix, rate)
+    for stays, (low, high) in ((False, cluster._out), (True, cluster._in)):
+        for place in range(3):
+            least, most = cluster._scaled(place, stays, bits)
+            assert Fraction(float(low[place])) * 2**bits <= least
+            assert most <= Fraction(float(high[place])) * 2**bits
+
+
+@pytest.mark.parametrize("case", ["a small chance", "many factors"])
+def test_the_chance_of_accepting_a_cut_lies_between_its_doubles(case):
+    """A large exponent, and many factors: each rounding on the wrong side is more than e^x allows for."""
+    totals = np.array([1000, 1001]) if case == "a small chance" else np.arange(10**9, 10**9 + 3000)
+    level = -688 if case == "a small chance" else 3
+    (low, high), scaled = acceptance(3, 2, level, totals, Fraction(999, 1000))
+    least, most = scaled(1200)
+    assert Fraction(float(low[0])) * 2**1200 <= least
+    assert most <= Fraction(float(high[0])) * 2**1200 or high[0] == 1
+
+
+def test_products_of_doubles_lie_on_their_sides():
+    random = np.random.default_rng(3)
+    one, other = random.random((6, 40)), random.random((40, 6))
+    below, above = Doubles().below(one, other), Doubles().above(one, other)
+    for i, j in np.ndindex(6, 6):
+        pairs = zip(one[i].tolist(), other[:, j].tolist(), strict=True)
+        true = sum(Fraction(a) * Fraction(b) for a, b in pairs)
+        assert Fraction(float(below[i, j])) <= true <= Fraction(float(above[i, j]))
+
+
+def test_doubles_lie_around_the_balls_that_they_are_made_of():
+    numbers = [Fraction(k, 29) for k in range(1, 29)]
+    low, high = Doubles().bounds([lambda x=x: of_fraction(x) for x in numbers])
+    for least, x, most in zip(low.tolist(), numbers, high.tolist(), strict=True):
+        assert Fraction(least) <= x <= Fraction(most)

@@ -145,6 +145,25 @@ def test_no_private_row_is_read_before_the_price_is_held(tmp_path):
     assert set(written) == {"reserve"}
 
 
+def failing_on_made_up_rows(table):
+    """An engine that fails on extremes, none of which is in the table."""
+    execute, private = table._execute, f"TABLE {table._relation.source}"
+
+    def executed(text, values):
+        if private not in text and not text.startswith("CREATE"):
+            raise ValueError
+        return execute(text, values)
+
+    table._execute = executed
+
+
+def test_a_question_that_fails_on_made_up_rows_is_refused_and_costs_nothing(tmp_path):
+    asked = {"count": QUESTIONS["count"], "median": QUESTIONS["median"]}
+    found = outcomes(write(tmp_path / "t.parquet", [PLAIN]), tmp_path / "ledger", asked, failing_on_made_up_rows)
+    assert {said[0] for said, *_ in found.values()} == {"UnsafeQuestion"}
+    assert [written for _, written, _ in found.values()] == [[], []]
+
+
 WORDS = "there are 42 rows of Ada"
 RAISED = [
     ValueError(WORDS),

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, LeastNoiseError, TooLarge
 from leastnoise.exact.arrays import largest_size, whole_array, wide_enough
+from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
 from leastnoise.exact.samplers.scores import Numbers
 from leastnoise.model.labels import read_labels, unknown_label
@@ -38,7 +39,9 @@ __all__ = [
     "read_whole_vector",
 ]
 
-_MOST_DIGITS = 400  # of a decimal, before and after the point
+_LARGEST = 10**400  # larger decimals and scores count as this: it brings no two of them further apart
+_MOST_DIGITS = 10**5  # of a decimal after the point; no engine has as many
+_MOST_BITS = 2048  # of the denominator of a score
 
 
 def read_whole(truth: object) -> int:
@@ -63,15 +66,25 @@ def read_real(truth: object) -> Fraction:
     >>> read_real(0.5), read_real(0.1) == Fraction(1, 10)
     (Fraction(1, 2), False)
     """
-    if isinstance(truth, Rational) and not isinstance(truth, bool):
-        return Fraction(int(truth.numerator), int(truth.denominator))
-    if isinstance(truth, float | np.float32 | np.float16) and np.isfinite(truth):
-        return Fraction(float(truth))
-    if isinstance(truth, Decimal) and truth.is_finite() and abs(truth.adjusted()) < _MOST_DIGITS:
-        return Fraction(truth)
+    exact = _exactly(truth)
+    if exact is not None:
+        return exact
     raise BadParameter(
         "the truth must be a finite number", given=type(truth).__name__, fix="map missing values before asking"
     )
+
+
+def _exactly(number: object) -> Fraction | None:
+    """The number itself, of any size; None for what is no finite number."""
+    if isinstance(number, Rational) and not isinstance(number, bool):
+        return Fraction(int(number.numerator), int(number.denominator))
+    if isinstance(number, float | np.float32 | np.float16) and np.isfinite(number):
+        return Fraction(float(number))
+    if isinstance(number, Decimal) and number.is_finite() and len(number.as_tuple().digits) <= _MOST_DIGITS:
+        if number.adjusted() < -_MOST_DIGITS:
+            return None
+        return Fraction(max(min(number, Decimal(_LARGEST)), Decimal(-_LARGEST)))
+    return None
 
 
 def read_whole_vector(truth: object, dimension: int) -> NDArray[Any]:
@@ -148,12 +161,18 @@ def _numbers_of(truth: Any) -> Numbers | None:
         if kinds == {float}:  # an array of the same numbers, which is quicker
             array = np.array(truth)
             return array if np.isfinite(array).all() else None
-        return [
-            Fraction(float(value)) if isinstance(value, float | np.floating) else read_exact(value, "score")
-            for value in truth
-        ]
+        return [_score_of(value) for value in truth]
     except (LeastNoiseError, TypeError, ValueError, OverflowError):
         return None
+
+
+def _score_of(value: Any) -> Exact:
+    exact = _exactly(value)
+    if exact is None:
+        return read_exact(value, "score")
+    if exact.denominator.bit_length() > _MOST_BITS:
+        raise ValueError
+    return max(min(exact, Fraction(_LARGEST)), Fraction(-_LARGEST))
 
 
 def _is_finite_list(array: NDArray[Any]) -> bool:
