@@ -21,10 +21,12 @@ from leastnoise.errors import LeastNoiseError
 from leastnoise.exact import SeededSource
 from leastnoise.mechanisms import Exponential, LatticeLaplace, OneShotTopK, PermuteAndFlip
 from leastnoise.mechanisms.combinatorial import (
+    DegreeOrder,
     EdgeWeights,
     ExponentialCut,
     IsotonicCounts,
     KMedian,
+    NoisyDemand,
     PenalisedCover,
     RaisedCut,
     SortedCounts,
@@ -59,6 +61,11 @@ RAISES = {
         "PublicMetric._checked": (1, PARAMETER),
         "read_metric": (3, PARAMETER),
     },
+    "combinatorial/k_median/noisy_demand.py": {
+        "NoisyDemand.__init__": (1, PARAMETER),
+        "NoisyDemand.pmf": (1, ALWAYS),
+    },
+    "combinatorial/k_median/planning.py": {"plan_k_median": (1, PARAMETER)},  # its example is public
     "combinatorial/min_cut/cut_mechanism.py": {
         "EdgeWeights.__init__": (1, PARAMETER),
         "CutMechanism.require_room": (1, PARAMETER),
@@ -85,6 +92,7 @@ RAISES = {
         "VertexCoverOrder.certificate": (1, ALWAYS),
         "plain_cover": (1, ALWAYS),
     },
+    "combinatorial/vertex_cover/degree_order.py": {"DegreeOrder.pmf": (1, ALWAYS)},
     "combinatorial/vertex_cover/penalised_cover.py": {"PenalisedCover.__init__": (2, PARAMETER)},
     "rank/bounded_mean.py": {"BoundedMean.certificate": (1, PARAMETER)},
     "rank/lattice.py": {
@@ -174,6 +182,8 @@ MECHANISMS = {
     "exponential": (Exponential("1/7", 3), None, lambda n: [Fraction(n**150, 7), 0, -n]),
     "turns": (OneShotTopK(1, 3, 2), None, lambda n: [0, -(n**150), Decimal(n).scaleb(n.bit_length() * 10)]),
     "decimal": (LatticeLaplace(1, 1, "1/4"), None, lambda n: Decimal(n).scaleb(n.bit_length() * 10)),
+    "degrees": (DegreeOrder(1, 3), None, lambda n: [(0, n), (n, n), (-n, 1)]),
+    "noisy demand": (NoisyDemand(1, 1, points=LINE), None, lambda n: {0: n, 3: n, n: 5, 1: -n}),
     "places": (KMedian(1, 1, points=LINE, steps=2), None, lambda n: [n, 1, -n]),
 }  # fmt: skip
 
