@@ -128,6 +128,16 @@ def discover(rows, contribution, column, where):
     return dict(Counter(group for groups in units.values() for group in groups))
 
 
+def totals_by_key(rows, kinds, contribution, column, measures, where):
+    """The totals of `Table.totals_by_key`, where no unit has more groups than it may."""
+    found = defaultdict(lambda: [0] * len(measures))
+    for groups in by_unit_and_group(rows, contribution, lambda row: (key_of(row[column]),), where).values():
+        for group, kept in groups.items():
+            for i, measure in enumerate(measures):
+                found[group][i] += unit_value(measure, kept, contribution.rows_per_unit, kinds)
+    return {group: tuple(totals) for group, totals in found.items()}
+
+
 def key_of(value):
     """A found key: text that is too long is none."""
     return None if missing(value) or (isinstance(value, str) and len(value) > 2**16) else value

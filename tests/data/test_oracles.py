@@ -107,6 +107,14 @@ def question(dice, columns, rows):
             lambda table, where: table.scores(bound, options, where).tolist(),
             lambda where: reference.scores(rows, bound, options, where),
         )
+    if shape == "discover" and dice.random() < 0.6:
+        summed = dice.choice([other for other, kind in columns.items() if kind.numeric])
+        measures = (CountUnits(), CountRows(), measure(dice, summed))
+        return (
+            (bound, name, measures),
+            lambda table, where: table.totals_by_key(bound, (name,), measures, where),
+            lambda where: reference.totals_by_key(rows, columns, bound, name, measures, where),
+        )
     if shape == "discover":
         return (
             (bound, name),

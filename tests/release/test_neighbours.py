@@ -23,9 +23,11 @@ from leastnoise.mechanisms.rank.tally import Tally
 from leastnoise.model.events import Approximate, Pure
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.dataset import Dataset
+from leastnoise.release.queries.found_keys import MeasuredKeys
 from leastnoise.release.queries.moments import Moment
-from leastnoise.release.queries.unknown_keys import CountUnknownKeys
+from leastnoise.release.queries.unknown_keys import KeyQuery
 from leastnoise.release.queries.workloads import Workload
+from leastnoise.release.sensitivity import sensitivity_of
 from support.judging import is_private
 
 KEYS, SIDES = ["a", "B", "b"], ["p", "q"]
@@ -45,6 +47,11 @@ QUESTIONS = {
     "count, Gaussian": (lambda d: d.count(), SMALL),
     "count by key, Gaussian": (lambda d: d.count(**BY_KEY), SMALL),
     "unknown keys": (lambda d: d.count(by=["k"], of="units"), SMALL),
+    "unknown keys and the rest": (lambda d: d.count(by=["k"], of="units", rest=True), SMALL),
+    "rows of unknown keys": (lambda d: d.count(by=["k"]), SMALL),
+    "sum by unknown keys": (lambda d: d.sum("n", bounds=(-5, 2), by="k", rest=True), SMALL),
+    "mean by unknown keys": (lambda d: d.mean("x", bounds=(-1, 2), step="1/2", by=["k"]), SMALL),
+    "common unknown keys": (lambda d: d.most_common(2, by="k"), SMALL),
     "sum": (lambda d: d.sum("n", bounds=(-5, 2)), 0),
     "sum by key": (lambda d: d.sum("n", bounds=(-1, 3), **BY_KEY), 0),
     "sum of doubles": (lambda d: d.sum("x", bounds=("-1.5", 1), step="1/2", **BY_KEY), 0),
@@ -152,6 +159,8 @@ def numbers_of(read):
     """What is read, as a dict of numbers."""
     if isinstance(read, Tally):
         read = np.cumsum(read.counts)  # the mechanism looks at ranks
+    if isinstance(read, dict) and any(isinstance(numbers, tuple) for numbers in read.values()):
+        return {(key, i): n for key, numbers in read.items() for i, n in enumerate(numbers)}
     if isinstance(read, dict):
         return read
     return dict(enumerate(int(number) for number in np.ravel(read)))
@@ -159,7 +168,7 @@ def numbers_of(read):
 
 def changes_of(before, after):
     one, other = numbers_of(before), numbers_of(after)
-    return [other.get(key, 0) - one.get(key, 0) for key in {**one, **other}]
+    return [other.get(key, 0) - one.get(key, 0) for key in {**one, **other}]  # in the order of one, then of other
 
 
 def compare(sensitivity, changes):
@@ -187,6 +196,11 @@ def truth_of(query):
 
 def declared(query, sensitivity, changes):
     """Pairs of a declared sensitivity and the changes that it is about; of several numbers in a cell, their sum."""
+    if isinstance(query, MeasuredKeys):
+        bound, numbers = query.contribution, len(query.measures)
+        return [
+            (sensitivity_of(bound, measure, (None,)), changes[i::numbers]) for i, measure in enumerate(query.measures)
+        ]
     if not isinstance(query, Moment):
         return [(sensitivity, changes)]
     ups, downs, squares = (changes[i * query.cells : (i + 1) * query.cells] for i in range(3))
@@ -199,7 +213,7 @@ def price(query, delta):
     if isinstance(query, Moment):
         squares = query.squares().l1 if hasattr(query, "squares") else 1
         return 2 * lcm(query.sensitivity().l1, squares) * ln(2)
-    delta = delta if isinstance(query, CountUnknownKeys) else 0
+    delta = delta if isinstance(query, KeyQuery) else 0
     return 4 * query.answer_plan(Privacy(Fraction(1), Fraction(delta))).sensitivity.amount * ln(2)
 
 

@@ -62,6 +62,10 @@ QUESTIONS = {
     "choice": lambda d: d.choose(["age > 5", "pay > 1"]).release("1/2"),
     "most common": lambda d: d.most_common(by="city", keys=KEYS).release("1/2"),
     "sorted": lambda d: d.sorted_counts(by="city", total=10, top=3).release("1/2"),
+    "unknown keys": lambda d: d.count(by="city", of="units", rest=True).release("1/2", "1e-6"),
+    "sum by unknown keys": lambda d: d.sum("fee", bounds=(0, 10), step=1, by=["city", "born"]).release("1/2", "1e-6"),
+    "mean by unknown keys": lambda d: d.mean("pay", bounds=(0, 10), step=1, by="age").release("1/2", "1e-6"),
+    "common unknown keys": lambda d: d.most_common(2, by="city").release("1/2", "1e-6"),
     "repeated id": lambda d: [d.count().release("1/2", request_id="q"), d.count().release("1/2", request_id="q")][1],
     "another question under an id": lambda d: d.count(of="units").release("1/2", request_id="q"),
     "keys of another kind": lambda d: d.count(by="age", keys=KEYS).release("1/2"),
@@ -118,8 +122,8 @@ def entry_form(entry):
 def test_neighbours_differ_in_what_is_drawn_and_nothing_else(tmp_path, rows, unit, added):
     options = {} if unit is None else {"privacy_unit": unit, "groups_per_unit": 2, "rows_per_unit": 2}
     expected = outcomes(write(tmp_path / "t.parquet", rows), tmp_path / "ledger", QUESTIONS, **options)
-    assert [said[0] for said, *_ in expected.values()][:17] == ["answered"] * 17
-    assert not any("answered" in said for said, *_ in list(expected.values())[17:])
+    assert [said[0] for said, *_ in expected.values()][:21] == ["answered"] * 21
+    assert not any("answered" in said for said, *_ in list(expected.values())[21:])
     for name in added:
         path = write(tmp_path / "t.parquet", [*rows, ODD[name]])
         assert outcomes(path, tmp_path / f"ledger {name}", QUESTIONS, **options) == expected
@@ -141,7 +145,7 @@ def test_no_private_row_is_read_before_the_price_is_held(tmp_path):
 
     options = {"privacy_unit": "who", "groups_per_unit": 2}
     outcomes(write(tmp_path / "t.parquet", [PLAIN]), tmp_path / "ledger", QUESTIONS, watch, **options)
-    assert len(written) >= 15
+    assert len(written) >= 19
     assert set(written) == {"reserve"}
 
 

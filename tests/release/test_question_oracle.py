@@ -6,7 +6,7 @@ import pytest
 import leastnoise.release as ln
 from leastnoise.data import open_table
 from leastnoise.errors import LeastNoiseError
-from leastnoise.release.queries.unknown_keys import CountUnknownKeys
+from leastnoise.release.queries.unknown_keys import KeyQuery
 
 from .test_neighbours import BOUNDS, BY_KEY, KEYS, QUESTIONS, SCHEMA, SMALL, make_rows, neighbours
 
@@ -37,7 +37,7 @@ def outcome(dataset, ask, delta, name):
     except LeastNoiseError as refusal:
         return type(refusal).__name__, str(refusal), dataset.left
     table = release.table
-    keys = None if isinstance(query, CountUnknownKeys) else [table[key] for key in table.keys]
+    keys = None if isinstance(query, KeyQuery) else [table[key] for key in table.keys]
     drawn = None if keys is None else [[kind_of(value) for value in table[name]] for name in table.measures]
     return seen, table.names, keys, drawn, str(release.cost), release.no_certificate, dataset.left
 

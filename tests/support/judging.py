@@ -23,8 +23,11 @@ from leastnoise.mechanisms import (
     VectorLaplace,
 )
 from leastnoise.mechanisms.choice.top_k import TopK
+from leastnoise.mechanisms.choice.unknown_options import UnknownTopK
 from leastnoise.mechanisms.histogram import IndependentNoise, MappedNoise
+from leastnoise.mechanisms.histogram.keys_found import KeysFound
 from leastnoise.mechanisms.histogram.noisy_threshold import ThresholdedCounts
+from leastnoise.mechanisms.histogram.selection_noise import SelectionNoise
 from leastnoise.model.channel import Channel
 from leastnoise.model.events import Approximate
 from leastnoise.model.graphs import path
@@ -66,6 +69,13 @@ def is_private(mechanism, event, before, after, cells=None):
         answers = [tuple(int(v) for v in side) for side in (before, after)]
         here, there = (mechanism.pmf(answers[0], side) for side in answers)
         return here.lower <= exp_above(cost.epsilon) * there.upper
+    if isinstance(mechanism, KeysFound):
+        return _found_within(mechanism, event, before, after)
+    if isinstance(mechanism, UnknownTopK):
+        names = {key: number for number, key in enumerate({**before, **after})}
+        sides = [{names[key]: count for key, count in side.items()} for side in (before, after)]
+        lists = [tuple(p) for size in range(mechanism.k + 1) for p in permutations(names.values(), size)]
+        return _judged([[mechanism.pmf(output, side, 256) for output in lists] for side in sides], cost)
     if isinstance(mechanism, ThresholdedCounts):
         return _judged(_threshold_rows(mechanism, before, after), cost)
     rows = [[mechanism.pmf(output, side) for output in _outputs(mechanism)] for side in (before, after)]
@@ -127,6 +137,28 @@ def _threshold_rows(mechanism, before, after):
 
     outputs = list(product(places, repeat=len(keys)))
     return [[together(side, row) for row in outputs] for side in (before, after)]
+
+
+def _found_within(mechanism, event, before, after):
+    """All changed numbers and totals within the price, and new keys shown within its δ.
+
+    It supposes nothing of which keys show: at worst all changed numbers are seen, and all changes of totals.
+    """
+    event, zeros = mechanism.event if isinstance(event, Approximate) else event, (0,) * len(mechanism.noises)
+    pairs = [(before.get(key, zeros), after.get(key, zeros)) for key in {*before, *after}]
+    changed = [pair for pair in pairs if pair[0] != pair[1]]
+    moves = [[abs(a - b) for a, b in zip(*pair, strict=True)] for pair in changed]
+    moved = [(noise, d) for row in moves for noise, d in zip(mechanism.noises, row, strict=True)]
+    moved += [(noise, sum(row[i] for row in moves)) for i, noise in enumerate(mechanism.rest)]
+    own = [max(a[0], b[0]) for a, b in changed if not a[0] or not b[0]]
+    shown = [mechanism.noises[0].cdf(mechanism.threshold - 1, count).lower for count in own]
+    lost, parts = 1 - prod(shown, start=Fraction(1)), parts_of(event)
+    if isinstance(mechanism.noises[0], Gaussian):
+        mu_squared = sum((Fraction(d * d) / noise.variance for noise, d in moved), start=Fraction(0))
+        return mu_squared <= parts.mu_squared and lost <= parts.delta
+    rates = [n.epsilon if isinstance(n, SelectionNoise) else n.rate for n, _ in moved]
+    pure = sum((rate * d for rate, (_, d) in zip(rates, moved, strict=True)), start=Fraction(0))
+    return pure <= parts.epsilon and lost <= parts.delta
 
 
 def _outputs(mechanism):

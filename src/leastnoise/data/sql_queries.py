@@ -56,16 +56,24 @@ class BoundedQueries:
             return select(f"cell{sums}", pairs, "pairs", "GROUP BY cell")
         return self._chosen(pairs, cells, len(measures), sums)
 
-    def units_by_code(self, rows: Fragment) -> Fragment:
-        """(code, units) from rows (unit, code), after each unit has chosen its groups."""
-        dialect, codes = self.dialect, rows
-        if self.contribution.privacy_unit is not None:
-            order = dialect.hash(self.secret, ("unit", self.unit_kind), ("code", Kind.TEXT))
-            prefix = "CAST(" + order + f" | {dialect.number(1 << 62)} AS {dialect.text})"  # always 19 digits
-            picks = select("DISTINCT unit, concat(" + prefix + ", code) AS pick", rows, "coded")
-            kept = self._smallest(picks, self.contribution.groups_per_unit)
-            codes = select("substr(pick, 20) AS code", kept, "kept")
-        return select(f"code, {self._count('*')} AS units", codes, "codes", "GROUP BY code")
+    def totals_by_code(self, rows: Fragment, measures: tuple[Measure, ...]) -> Fragment:
+        """(code, one total per measure) from rows (unit, code, v0, v1, …), after each unit has chosen its groups."""
+        dialect, numbered, most = self.dialect, list(enumerate(measures)), self.contribution.groups_per_unit
+        if self.contribution.privacy_unit is None:
+            return self._sum_rows(rows, measures, "code")
+        order = dialect.hash(self.secret, ("unit", self.unit_kind), ("code", Kind.TEXT))
+        prefix = "CAST(" + order + f" | {dialect.number(1 << 62)} AS {dialect.text})"  # always 19 digits
+        pick = "concat(" + prefix + ", code) AS pick"
+        if self._only_presence(measures):
+            kept = self._smallest(select("DISTINCT unit, " + pick, rows, "coded"), most)
+            counted = "".join(f", {self._count('*')} AS m{i}" for i, _ in numbered)
+            return select(f"code{counted}", select("substr(pick, 20) AS code", kept, "kept"), "codes", "GROUP BY code")
+        values = "".join(f", {self._unit_value(measure, i)} AS s{i}" for i, measure in numbered)
+        pairs = select(f"unit, code{values}", rows, "coded", "GROUP BY unit, code")
+        named = "".join(f", s{i}" for i, _ in numbered)
+        ranked = self._ranked(f"code{named}", select("unit, code, " + pick + named, pairs, "pairs"))
+        sums = "".join(f", {self._total(measure, f's{i}')} AS m{i}" for i, measure in numbered)
+        return select(f"code{sums}", ranked, "ranked", f"WHERE place <= {most} GROUP BY code")
 
     def chosen_rows(self, rows: Fragment, cells: int) -> Fragment:
         """(cell, rows) from rows (unit, cell): `rows_per_unit` rows of each unit, drawn without replacement."""
@@ -91,12 +99,12 @@ class BoundedQueries:
         sums = ", ".join(f"coalesce({total}, {none}) AS o{i}" for i, total in enumerate(capped))
         return select(sums, select(marked, rows, "marks", "GROUP BY unit"), "units")
 
-    def _sum_rows(self, rows: Fragment, measures: tuple[Measure, ...]) -> Fragment:
+    def _sum_rows(self, rows: Fragment, measures: tuple[Measure, ...], group: str = "cell") -> Fragment:
         sums = "".join(
             f", {self._total(m, f'v{i}') if isinstance(m, SumOf) else self._count('*')} AS m{i}"
             for i, m in enumerate(measures)
         )
-        return select(f"cell{sums}", rows, "placed", "GROUP BY cell")
+        return select(f"{group}{sums}", rows, "placed", f"GROUP BY {group}")
 
     def _only_presence(self, measures: tuple[Measure, ...]) -> bool:
         """Whether a kept group counts as one for every measure."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -25,7 +24,7 @@ from leastnoise.data.canary import Canary
 from leastnoise.data.cell_index import index_cells
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.composite_keys import code_expression, read_code
-from leastnoise.data.contribution import Contribution, Measure, SumOf
+from leastnoise.data.contribution import Contribution, CountUnits, Measure, SumOf
 from leastnoise.data.dialect import Dialect, Fragment, Secret, select
 from leastnoise.data.identity import Identity
 from leastnoise.data.predicates.to_sql import to_sql
@@ -117,6 +116,20 @@ class Table(ABC):
             BadParameter: A column of doubles (bin it instead).
         """
         return self._discover(contribution, columns, where, _fresh_secret())
+
+    def totals_by_key(
+        self,
+        contribution: Contribution,
+        columns: tuple[str, ...],
+        measures: tuple[Measure, ...],
+        where: Predicate | None = None,
+    ) -> dict[tuple[Hashable, ...], tuple[int, ...]]:
+        """One total per measure for each key that occurs; bounded as by `aggregate`. The keys themselves are private.
+
+        Raises:
+            BadParameter: A column of doubles (bin it instead).
+        """
+        return self._totals_by_key(contribution, columns, measures, where, _fresh_secret())
 
     def ranks(
         self, contribution: Contribution, column: str, grid: Sequence[Fraction], where: Predicate | None = None
@@ -293,12 +306,8 @@ class Table(ABC):
         for axis in axes:
             reading.column(axis.column, numeric=not hasattr(axis, "keys"))
         cells = index_cells(axes, reading.columns, self.dialect, "base")
-        sums = {i: measure for i, measure in enumerate(measures) if isinstance(measure, SumOf)}
-        values = [
-            f"{row_value(m, reading.column(m.column, numeric=True), self.dialect, 'base')} AS v{i}"
-            for i, m in sums.items()
-        ]
-        needed = {axis.column for axis in axes} | {measure.column for measure in sums.values()}
+        values, summed = self._row_values(measures)
+        needed = {axis.column for axis in axes} | summed
         outputs = [f"{cells.expression} AS cell", *values]
         rows = reading.rows(contribution, where, needed, outputs, cells)
         shape = partial(self._queries(contribution, secret).totals, cells=cells.count, measures=measures)
@@ -312,18 +321,43 @@ class Table(ABC):
     def _discover(
         self, contribution: Contribution, columns: tuple[str, ...], where: Predicate | None, secret: Secret
     ) -> dict[tuple[Hashable, ...], int]:
+        found = self._totals_by_key(contribution, columns, (CountUnits(),), where, secret)
+        return {key: units for key, (units,) in found.items()}
+
+    def _totals_by_key(
+        self,
+        contribution: Contribution,
+        columns: tuple[str, ...],
+        measures: tuple[Measure, ...],
+        where: Predicate | None,
+        secret: Secret,
+    ) -> dict[tuple[Hashable, ...], tuple[int, ...]]:
         keys = [self._relation.column(name) for name in columns]
         for key in keys:
             if key.kind is Kind.REAL:
                 raise BadParameter(f"{key.name!r} holds doubles, which are no keys", fix="group it by bins instead")
         if not keys:
             raise BadParameter("there is no column to find keys in", fix="name at least one")
-        code = f"{code_expression(keys, self.dialect, 'base')} AS code"
-        rows = self._relation.rows(contribution, where, columns, [code])
-        found = Counter[tuple[Hashable, ...]]()
-        for codes, units in self._answers(contribution, rows, "", self._queries(contribution, secret).units_by_code):
-            found.update({read_code(code, keys): int(count) for code, count in zip(codes, units, strict=True)})
-        return dict(found)
+        values, needed = self._row_values(measures)
+        outputs = [f"{code_expression(keys, self.dialect, 'base')} AS code", *values]
+        rows = self._relation.rows(contribution, where, {*columns, *needed}, outputs)
+        shape = partial(self._queries(contribution, secret).totals_by_code, measures=measures)
+        found: dict[tuple[Hashable, ...], tuple[int, ...]] = {}
+        for codes, *totals in self._answers(contribution, rows, "", shape):
+            for code, *numbers in zip(codes, *totals, strict=True):
+                named = read_code(code, keys)
+                before = found.get(named, (0,) * len(numbers))
+                found[named] = tuple(int(n) + m for n, m in zip(numbers, before, strict=True))
+        return found
+
+    def _row_values(self, measures: tuple[Measure, ...]) -> tuple[list[str], set[str]]:
+        """What each row adds to the sums among the measures, v0, v1, …, and the columns that takes."""
+        sums = {i: measure for i, measure in enumerate(measures) if isinstance(measure, SumOf)}
+        values = [
+            f"{row_value(m, self._relation.column(m.column, numeric=True), self.dialect, 'base')} AS v{i}"
+            for i, m in sums.items()
+        ]
+        return values, {measure.column for measure in sums.values()}
 
     def _ranks(
         self,

@@ -39,6 +39,7 @@ from leastnoise.release.batch import Batch
 from leastnoise.release.queries.choices import BestKeys, BestOption
 from leastnoise.release.queries.counts import Count, Sum
 from leastnoise.release.queries.decisions import IsAtLeast, Plurality
+from leastnoise.release.queries.found_keys import CommonUnknownKeys, MeasuredKeys
 from leastnoise.release.queries.hierarchies import Hierarchy, read_tree
 from leastnoise.release.queries.marginals import Tables
 from leastnoise.release.queries.moments import Mean, Variance
@@ -121,19 +122,21 @@ class Dataset:
         of: str = "rows",
         groups_per_unit: Limit = None,
         rows_per_unit: Limit = None,
+        rest: bool = False,
     ) -> Query:
         """How many rows or units, in all or in each group.
 
         Args:
             by: The columns to break down by.
             keys: The public keys of a column, or a dict from column to keys. Keys that nobody has come back as noisy
-                zeros. Where keys and bins are left out the keys are private too: only those of enough units show,
-                units are counted, and the release needs a δ.
+                zeros. Where keys and bins are left out the keys are private too: only those of enough units show, and
+                the release needs a δ.
             bins: The public edges of a numeric column, or a dict; the last bin is closed.
             where: Which rows count: text such as "age >= 18", or a predicate.
             of: "rows" or "units".
             groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
             rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
+            rest: Whether to add a row for everything else, where the keys are private.
         """
         columns = read_by(self.table, by, keys, bins)
         axes = read_axes(self.table, columns, keys, bins)
@@ -141,14 +144,13 @@ class Dataset:
         asked = self._rows(where, groups_per_unit, rows_per_unit)
         if axes is None:
             bound = asked["contribution"]
-            if of == "rows" and bound.rows_per_unit > 1:
-                raise BadParameter(
-                    "by keys that are not known in advance units are counted, not rows",
-                    given=of,
-                    fix='pass of="units", or list the public keys',
-                )
-            asked["contribution"] = Contribution(bound.privacy_unit, bound.groups_per_unit)
+            if of == "units" or bound.rows_per_unit == 1:
+                asked["contribution"] = Contribution(bound.privacy_unit, bound.groups_per_unit)
+                of = "units"
+            if of == "rows" or rest:
+                return MeasuredKeys(**asked, columns=columns, what="count", of=of, rest=bool(rest))
             return CountUnknownKeys(**asked, columns=columns)
+        _require_no_rest(rest)
         return Count(**asked, axes=axes, of=of)
 
     def workload(
@@ -281,6 +283,7 @@ class Dataset:
         where: Where = None,
         groups_per_unit: Limit = None,
         rows_per_unit: Limit = None,
+        rest: bool = False,
     ) -> Query:
         """The sum of a numeric column between public bounds, in exact fixed point.
 
@@ -288,14 +291,24 @@ class Dataset:
             column: What to sum; missing values do not count.
             bounds: Public; values outside count as the nearer one.
             step: What values are rounded to; 1 for whole numbers, else a millionth of the width or a little finer.
-            by: The columns to break down by, with public keys or bins for each.
+            by: The columns to break down by.
             keys: The public keys of a column, or a dict from column to keys. Those that nobody has are noisy zeros.
+                Where keys and bins are left out the keys are private too: only those of enough units show, with a δ.
             bins: The public edges of a numeric column, or a dict from column to edges; the last bin is closed.
             where: Which rows count: text such as "age >= 18", or a predicate.
             groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
             rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
+            rest: Whether to add a row for everything else, where the keys are private.
         """
         scale = read_fixed_point(self.table, numeric_column(self.table, column), bounds, step)
+        columns = read_by(self.table, by, keys, bins)
+        if read_axes(self.table, columns, keys, bins) is None:
+            of_rows = self._rows(where, groups_per_unit, rows_per_unit)
+            of = "units"
+            return MeasuredKeys(
+                **of_rows, columns=columns, what="sum", of=of, column=column, scale=scale, rest=bool(rest)
+            )
+        _require_no_rest(rest)
         asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
         return Sum(**asked, column=column, scale=scale)
 
@@ -311,6 +324,7 @@ class Dataset:
         groups_per_unit: Limit = None,
         rows_per_unit: Limit = None,
         expected_rows: Limit = None,
+        rest: bool = False,
     ) -> Query:
         """The mean of a numeric column; the number of rows is private too.
 
@@ -318,15 +332,25 @@ class Dataset:
             column: Whose mean; missing values do not count.
             bounds: Public; values outside count as the nearer one.
             step: What values are rounded to; 1 for whole numbers, else a millionth of the width or a little finer.
-            by: The columns to break down by, with public keys or bins for each.
+            by: The columns to break down by.
             keys: The public keys of a column, or a dict from column to keys. Those that nobody has are noisy zeros.
+                Where keys and bins are left out the keys are private too: only those of enough units show, with a δ.
             bins: The public edges of a numeric column, or a dict from column to edges; the last bin is closed.
             where: Which rows count: text such as "age >= 18", or a predicate.
             groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
             rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
             expected_rows: A public guess of the number of values per cell, for the error in the plan only.
+            rest: Whether to add a row for everything else, where the keys are private.
         """
         scale = read_fixed_point(self.table, numeric_column(self.table, column), bounds, step)
+        columns = read_by(self.table, by, keys, bins)
+        if read_axes(self.table, columns, keys, bins) is None:
+            of_rows = self._rows(where, groups_per_unit, rows_per_unit)
+            of = "rows"
+            return MeasuredKeys(
+                **of_rows, columns=columns, what="mean", of=of, column=column, scale=scale, rest=bool(rest)
+            )
+        _require_no_rest(rest)
         asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
         return Mean(**asked, column=column, scale=scale, expected_rows=_read_guess(expected_rows))
 
@@ -418,19 +442,33 @@ class Dataset:
         where: Where = None,
         of: str = "units",
         rows_per_unit: Limit = None,
+        groups_per_unit: Limit = None,
     ) -> Query:
         """The k keys that most units, or rows, have; the counts themselves are not released.
 
         Args:
             k: How many, the most common first.
-            by: The columns to break down by, with public keys or bins for each.
+            by: The columns to break down by.
             keys: The public keys of a column, or a dict from column to keys. Those that nobody has are noisy zeros.
+                Where keys and bins are left out the keys are private too: only those of enough units show, with a δ.
             bins: The public edges of a numeric column, or a dict from column to edges; the last bin is closed.
             where: Which rows count: text such as "age >= 18", or a predicate.
             of: "units" or "rows".
             rows_per_unit: The most rows one unit may count with for each key, where rows are counted.
+            groups_per_unit: The most keys one unit may count for, where the keys are private.
         """
         _require_countable(of)
+        columns = read_by(self.table, by, keys, bins)
+        if columns and read_axes(self.table, columns, keys, bins) is None:
+            most = read_integer(k, "k", at_least=1, at_most=MOST_TURNS)
+            of_rows = self._rows(where, groups_per_unit, 1 if of == "units" else rows_per_unit)
+            return CommonUnknownKeys(**of_rows, columns=columns, k=most, of=of)
+        if groups_per_unit is not None:
+            raise BadParameter(
+                "with public keys a unit may count for every key",
+                given=groups_per_unit,
+                fix="leave groups_per_unit out",
+            )
         asked = self._votes(by, keys, bins, where, rows_per_unit)
         length = read_integer(k, "k", at_least=1, at_most=min(cell_count(asked["axes"]), MOST_TURNS))
         return BestKeys(**asked, k=length, of=of, scale=None)
@@ -624,6 +662,16 @@ def _require_countable(of: object) -> None:
     """Refuse to count anything but rows and units."""
     if not isinstance(of, str) or of not in ("rows", "units"):
         raise BadParameter("what is counted must be rows or units", given=of, fix='pass of="rows" or of="units"')
+
+
+def _require_no_rest(rest: object) -> None:
+    """Refuse a row for everything else where keys and bins say what there is."""
+    if rest:
+        raise BadParameter(
+            "everything else is a row where keys are not known in advance",
+            given=rest,
+            fix="leave keys and bins out, or count everything in a second question",
+        )
 
 
 def _read_guess(expected_rows: Limit) -> int | None:

@@ -13,6 +13,7 @@ from leastnoise.exact.enclosures import Enclosure
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.candidates import Candidate
 from leastnoise.mechanisms.histogram.independent_noise import IndependentNoise
+from leastnoise.mechanisms.histogram.keys_found import KeysFound
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model.events import Event
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
@@ -237,6 +238,8 @@ class ReleasePlan:
 
 def mechanism_name(mechanism: Mechanism) -> str:
     """Its name, with that of the noise where it adds some to many cells."""
+    if isinstance(mechanism, KeysFound):
+        return f"{mechanism.name} ({mechanism.noises[0].name})"
     if not isinstance(mechanism, IndependentNoise):
         return mechanism.name
     kinds = list(dict.fromkeys(block.noise.name for block in mechanism.blocks))

@@ -15,6 +15,7 @@ from leastnoise.mechanisms.choice import (
     PeelingTopK,
     PermuteAndFlip,
     RandomizedResponse,
+    UnknownTopK,
 )
 from leastnoise.model.graphs import complete, from_edges, grid
 from mechanisms.conformance import Case, Conformance
@@ -202,6 +203,23 @@ CASES = [
         from_edges([((1, 1), (1, 2)), ((1, 2), (2, 2))]),
         [1, 2],
         tight=False,
+    ),
+    Case(
+        UnknownTopK,
+        {"epsilon": "2*ln(3)", "delta": "1/20", "k": 2, "groups": 2},
+        answers=[{"a": 2}, {}, {"a": 3, "b": 1}, {"a": 1}],
+        graph=from_edges([("two", "three"), ("nobody", "one"), ("one", "two")], ["two", "nobody", "three", "one"]),
+        outputs=[(), ("a",), ("b",), ("a", "b"), ("b", "a")],
+        tight=False,  # the threshold is a whole number
+        samples=3_000,
+        bad_parameters={
+            "epsilon": BAD["epsilon"],
+            "delta": [0, 1, "x"],
+            "k": [0, 101],
+            "groups": [0],
+            "rows": [0, 1.5],
+        },
+        bad_answers=[{"a": 98765.5}, [98765], None, {"a": True}],
     ),
 ]
 

@@ -8,6 +8,7 @@ import pytest
 from leastnoise.exact import ln
 from leastnoise.mechanisms import DiscreteGaussian, Geometric
 from leastnoise.mechanisms.histogram.independent_noise import IndependentNoise, NoiseBlock
+from leastnoise.mechanisms.histogram.keys_found import FoundKeys
 from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise
 from leastnoise.mechanisms.histogram.noisy_threshold import GaussianThreshold, NoisyThreshold, SelectionThreshold
 from leastnoise.mechanisms.histogram.selection_noise import SelectionNoise
@@ -109,6 +110,38 @@ def selection(epsilon, delta):
     )
 
 
+def found(kind, **parameters):
+    """The numbers of the keys found, with pure or Gaussian noise."""
+    return list(FoundKeys(**parameters).candidates())[kind]
+
+
+def keys_found(kind, outputs, **parameters):
+    """One unit has the key "a" alone, with a value of one; another one may join it."""
+    numbers = len(parameters["each"])
+    return Case(
+        found,
+        {"kind": kind, **parameters},
+        answers=[{"a": (1,) * numbers}, {}, {"a": (2, *[1] * (numbers - 1))}],
+        graph=from_edges([("one", "nobody"), ("one", "two")], ["one", "nobody", "two"]),
+        outputs=outputs(found(kind, **parameters).threshold),
+        complete=False,
+        tight=False,
+        epsilon=parameters["epsilon"],
+        delta=parameters["delta"],
+        samples=3_000,
+        bad_answers=[{"a": (1234.5, 1)}, [12345], None, {"a": 1234}],
+    )
+
+
+def with_sums(threshold):
+    return [((), ()), *(((("a", (n, s)),), ()) for n in range(threshold, threshold + 12) for s in range(-9, 12))]
+
+
+def with_rest(threshold):
+    hidden = [((), (total,)) for total in range(-12, 15)]
+    return [*hidden, *(((("a", (n,)),), (t,)) for n in range(threshold, threshold + 9) for t in range(-9, 10))]
+
+
 CASES = [
     cells((NoiseBlock(Geometric("ln(4)"), 2, Pure("ln(4)")),), ONE_CELL),
     cells((NoiseBlock(Geometric("ln(4)"), 2, Composed((LaplaceNoise("ln(4)"),) * 2)),), BOTH_CELLS, epsilon=ln(16)),
@@ -126,6 +159,10 @@ CASES = [
     unknown_keys(SelectionThreshold, epsilon=1, delta="1/100", groups=2),
     unknown_keys(GaussianThreshold, epsilon=1, delta="1/100"),
     unknown_keys(GaussianThreshold, epsilon=1, delta="1/100", groups=3, rows=2),
+    keys_found(0, with_sums, epsilon=2 * ln(3), delta=Fraction(1, 10), groups=1, each=(1, 1)),
+    keys_found(1, with_sums, epsilon=Fraction(2), delta=Fraction(1, 10), groups=1, each=(1, 1)),
+    keys_found(0, with_rest, epsilon=5 * ln(2), delta=Fraction(1, 10), groups=1, each=(1,), rest=True),
+    keys_found(1, with_rest, epsilon=Fraction(3), delta=Fraction(1, 10), groups=2, each=(1,), rest=True),
     selection("ln(2)", "1/100"),
     selection(1, "1/50"),
 ]

@@ -5,6 +5,7 @@ from leastnoise.mechanisms.choice.exponential import ApproximateExponential, Exp
 from leastnoise.mechanisms.choice.permute_and_flip import MostCommon, PermuteAndFlip
 from leastnoise.mechanisms.choice.randomized_response import RandomizedResponse
 from leastnoise.mechanisms.choice.top_k import OneShotTopK, PeelingTopK
+from leastnoise.mechanisms.choice.unknown_options import UnknownTopK
 
 __all__ = [
     "ApproximateExponential",
@@ -15,4 +16,5 @@ __all__ = [
     "PeelingTopK",
     "PermuteAndFlip",
     "RandomizedResponse",
+    "UnknownTopK",
 ]

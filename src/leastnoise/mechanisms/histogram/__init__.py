@@ -1,6 +1,7 @@
 """Many cells at once: independent noise on each, noise carried through a linear map, and keys that nobody listed."""
 
 from leastnoise.mechanisms.histogram.independent_noise import IndependentNoise
+from leastnoise.mechanisms.histogram.keys_found import FoundKeys, KeysFound
 from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise
 from leastnoise.mechanisms.histogram.noisy_threshold import (
     GaussianThreshold,
@@ -11,8 +12,10 @@ from leastnoise.mechanisms.histogram.noisy_threshold import (
 from leastnoise.mechanisms.histogram.selection_noise import SelectionNoise
 
 __all__ = [
+    "FoundKeys",
     "GaussianThreshold",
     "IndependentNoise",
+    "KeysFound",
     "MappedNoise",
     "NoisyThreshold",
     "SelectionNoise",

@@ -52,7 +52,9 @@ __all__ = [
     "SelectionThreshold",
     "ThresholdedCounts",
     "UnknownKeys",
+    "few_digits",
     "least_threshold",
+    "read_counts",
 ]
 
 Counts = Mapping[Hashable, int]
@@ -110,7 +112,7 @@ class ThresholdedCounts(Mechanism):
 
     def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """A tuple of keys with their noisy counts, in an order that depends on the keys alone."""
-        found = _read(truth)
+        found = read_counts(truth)
         shape = shape_of(size)
         noise = self.noise.noise((prod(shape), len(found)), source)
         drawn = np.empty(len(noise), dtype=object)
@@ -121,7 +123,7 @@ class ThresholdedCounts(Mechanism):
 
     def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """The product over the keys there are: of its noisy count where it is shown, of staying below where not."""
-        found = dict(_read(truth))
+        found = dict(read_counts(truth))
         shown = dict(output) if isinstance(output, tuple) else {}
         if not shown.keys() <= found.keys() or any(count < self.threshold for count in shown.values()):
             return _NOTHING
@@ -175,7 +177,7 @@ class NoisyThreshold(ThresholdedCounts):
     def event(self) -> Event:
         """(ε/groups, p) for each key of a unit."""
         share = self.delta / self.groups
-        shown = _few_digits(self.noise.tail(self.threshold - self.rows, 256).upper, share)
+        shown = few_digits(self.noise.tail(self.threshold - self.rows, 256).upper, share)
         each = Approximate(self.epsilon / self.groups, min(shown, share))
         return repeated(each, self.groups, Approximate(self.epsilon, self.delta))
 
@@ -246,7 +248,7 @@ class GaussianThreshold(ThresholdedCounts):
 
     def _event_at(self, above: int) -> ThresholdedGaussian:
         """With a threshold so far above what one unit adds."""
-        shown = _few_digits(self.noise.tail(above).upper, self.delta / self.groups)
+        shown = few_digits(self.noise.tail(above).upper, self.delta / self.groups)
         return ThresholdedGaussian(self.mu_squared, self.groups, shown)
 
     @property
@@ -299,17 +301,17 @@ class UnknownKeys:
 
     def expected_loss(self, mechanism: Mechanism) -> Enclosure:
         """The count at which a key shows half of the time, plus the expected error of a count."""
-        half, error = (mechanism.half_shown if isinstance(mechanism, ThresholdedCounts) else 0), mechanism.error()
+        half, error = getattr(mechanism, "half_shown", 0), mechanism.error()
         return Enclosure(half + error.expected.lower, half + error.expected.upper)
 
 
-def _few_digits(chance: Fraction, share: Fraction) -> Fraction:
+def few_digits(chance: Fraction, share: Fraction) -> Fraction:
     """A little more, with 64 binary digits, and at least a tiny part of what is allowed."""
     chance = max(chance, share / (1 << 64))
     return round_up(chance, 64 + chance.denominator.bit_length() - chance.numerator.bit_length())
 
 
-def _read(truth: Any) -> list[tuple[Hashable, int]]:
+def read_counts(truth: Any) -> list[tuple[Hashable, int]]:
     """The keys that someone has with their counts, sorted by what they are called."""
     if not isinstance(truth, Mapping) or any(type(count) is bool or int(count) != count for count in truth.values()):
         raise BadParameter("the true answer must map keys to whole counts", fix="count units by key")

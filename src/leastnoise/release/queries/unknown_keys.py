@@ -24,11 +24,11 @@ from leastnoise.release.queries.query import Query
 from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tables import TidyTable
 
-__all__ = ["CountUnknownKeys", "SortedCountsQuery"]
+__all__ = ["CountUnknownKeys", "KeyQuery", "SortedCountsQuery", "keep_largest", "require_delta"]
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class _KeyQuery(Query):
+class KeyQuery(Query):
     """A question about all keys there are.
 
     Attributes:
@@ -45,7 +45,7 @@ class _KeyQuery(Query):
         return dict(self.dataset.table.discover(self.contribution, self.columns, self.where))
 
 
-class CountUnknownKeys(_KeyQuery):
+class CountUnknownKeys(KeyQuery):
     """How many units have each key, for the keys that enough units have; in each group a unit counts once."""
 
     recorded_as: ClassVar[str] = "Discovery"
@@ -91,7 +91,7 @@ class CountUnknownKeys(_KeyQuery):
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class SortedCountsQuery(_KeyQuery):
+class SortedCountsQuery(KeyQuery):
     """The `top` largest counts of units by key, the largest first; the keys stay private. Each unit counts once.
 
     Attributes:
@@ -161,9 +161,14 @@ def require_delta(price: Privacy) -> None:
 
 
 def _encode(drawn: tuple[tuple[Any, int], ...]) -> Json:
-    """Keys and counts as JSON, and no more of them than the limits allow: the largest counts stay."""
+    """Keys and counts as JSON."""
     written: list[Json] = [[[write_key(part) for part in key], count] for key, count in drawn]
-    places = sorted(range(len(drawn)), key=lambda place: -drawn[place][1])
+    return keep_largest(written, [count for _, count in drawn])
+
+
+def keep_largest(written: list[Json], counts: list[int]) -> list[Json]:
+    """Released entries in their order, and no more of them than the limits allow: the largest counts stay."""
+    places = sorted(range(len(counts)), key=lambda place: -counts[place])
     room, kept = LONGEST_ANSWER, set[int]()
     for place in places[:MOST_CELLS]:
         room -= len(canonical(written[place])) + 1
