@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from leastnoise.accounting import Composed, Fixed, GaussianPrivacy, Grouped, ThresholdedGaussian, compose, cost_of
+from leastnoise.composition import thresholded_gaussian
 from leastnoise.composition.normal_form import parts_of
 from leastnoise.composition.price import covers
 from leastnoise.composition.thresholded_gaussian import is_within, of_group, split
@@ -23,10 +24,10 @@ def profile(mu, epsilon):
     return norm.cdf(mu / 2 - epsilon / mu) - exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
 
 
-def tight_delta(event, epsilon):
+def tight_delta(event, epsilon, places=None):
     """The largest over all numbers of own keys, on both sides, one by one."""
     worst = 0.0
-    for own in range(event.keys + 1):
+    for own in range(event.keys + 1) if places is None else places:
         q = (1 - float(event.shown)) ** own
         mu = sqrt(float((event.keys - own) * event.mu_squared + event.beside))
         worst = max(worst, 1 - q + q * profile(mu, epsilon - log(q)), profile(mu, epsilon + log(q)))
@@ -45,6 +46,13 @@ def test_the_proof_agrees_with_the_formula(mu_squared, keys, shown, beside, epsi
     tight = Fraction(tight_delta(event, float(epsilon)))
     assert is_within(event, epsilon, tight * (1 + Fraction(1, 10**6)))
     assert not is_within(event, epsilon, tight * (1 - Fraction(1, 10**6)))
+
+
+def test_a_block_is_bounded_by_more_than_each_of_it():
+    event = ThresholdedGaussian("1/20", 12, "1/500", "1/100")
+    for low, high in [(0, 3), (1, 12), (2, 5), (6, 6), (10, 12)]:
+        above = thresholded_gaussian._delta_above(event, low, high, Fraction(1))
+        assert float(above) >= tight_delta(event, 1, range(low, high + 1)) * (1 - 1e-9)
 
 
 def test_a_million_keys_are_proven_by_few_blocks():

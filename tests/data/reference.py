@@ -138,6 +138,13 @@ def totals_by_key(rows, kinds, contribution, column, measures, where):
     return {group: tuple(totals) for group, totals in found.items()}
 
 
+def units_by_rows(rows, contribution, most, where):
+    """The counts of `Table.units_by_rows`, without axes."""
+    sizes = [len(groups[0]) for groups in by_unit_and_group(rows, contribution, lambda _: 0, where).values()]
+    places = Counter(min((size - 1).bit_length(), most) for size in sizes)
+    return [places[place] for place in range(most + 1)]
+
+
 def key_of(value):
     """A found key: text that is too long is none."""
     return None if missing(value) or (isinstance(value, str) and len(value) > 2**16) else value

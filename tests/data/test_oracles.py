@@ -100,6 +100,13 @@ def question(dice, columns, rows):
             lambda table, where: table.ranks(*asked, where).tolist(),
             lambda where: reference.ranks(rows, columns, *asked, where, None),
         )
+    if shape == "scores" and bound.privacy_unit is not None and dice.random() < 0.4:
+        most = dice.choice((1, 3, 10))
+        return (
+            (bound, most),
+            lambda table, where: table.units_by_rows(bound, (), most, where).tolist(),
+            lambda where: reference.units_by_rows(rows, bound, most, where),
+        )
     if shape == "scores":
         options = [typed(predicate(dice, name, kind, values), columns) for _ in range(3)]
         return (

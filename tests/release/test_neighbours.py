@@ -22,9 +22,11 @@ from leastnoise.ledger import Opening
 from leastnoise.mechanisms.rank.tally import Tally
 from leastnoise.model.events import Approximate, Pure
 from leastnoise.model.privacy import Privacy
+from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.dataset import Dataset
 from leastnoise.release.queries.found_keys import MeasuredKeys
 from leastnoise.release.queries.moments import Moment
+from leastnoise.release.queries.private_scale import PrivateBounds, PrivateRows
 from leastnoise.release.queries.unknown_keys import KeyQuery
 from leastnoise.release.queries.workloads import Workload
 from leastnoise.release.sensitivity import sensitivity_of
@@ -84,8 +86,19 @@ QUESTIONS = {
     ),
     "is at least": (lambda d: d.decision(at_least=4, of="rows"), 0),
     "vote": (lambda d: d.decision(**BY_KEY, of="rows"), 0),
+    "sum, private bounds": (lambda d: d.sum("n", bounds="private", **BY_KEY), 0),
+    "mean, private bounds": (lambda d: d.mean("x", bounds="private"), 0),
+    "count, private rows": (lambda d: people_only(d).count(rows_per_unit="private", **BY_KEY), 0),
     "sorted counts": (lambda d: d.sorted_counts("k", total=20, top=4), 0),
 }
+
+
+def people_only(dataset):
+    """The same table where a unit is a person; a question about rows per person has no other."""
+    unit = Contribution("u", dataset.contribution.groups_per_unit)
+    return dataset if dataset.contribution.privacy_unit else replace(dataset, contribution=unit)
+
+
 FEW = ["count by two", "sum of doubles", "mean by key", "median", "option"]
 LARGE = [name for name in QUESTIONS if "Gaussian" not in name]
 NUMBERS = itertools.count()
@@ -220,6 +233,8 @@ def price(query, delta):
 def judge(name, queries, delta):
     """The largest share of what is declared that a neighbour reaches; all candidates are judged, both ways round."""
     query, reached = queries[0], []
+    if isinstance(query, PrivateBounds | PrivateRows):
+        return judge_scale(name, queries)
     epsilon = price(query, delta)
     how = query.answer_plan(Privacy(epsilon, Fraction(delta)))
     asked_for = Approximate(epsilon, delta) if delta else Pure(epsilon)
@@ -234,6 +249,22 @@ def judge(name, queries, delta):
             assert is_private(mechanism, event, other, truth, (its_cells, cells)), name
         changes = changes_of(truth, other) if cells is None else changes_of(cells, its_cells)
         reached.append([compare(*pair) for pair in declared(query, how.sensitivity, changes)])
+    return [max(shares) for shares in zip(*reached, strict=True)]
+
+
+def judge_scale(name, queries):
+    """A unit is in one place of the scale, and changes the answer of every option by no more than is declared."""
+    query, reached = queries[0], []
+    how = query.answer_plan(Privacy(1))
+    assert covers(Privacy(1), how.event), name
+    plans = [option.answer_plan(Privacy(1)) for option in query.options]
+    (scale, answers), *others = (asked.read() for asked in queries)
+    for its_scale, its_answers in others:
+        shares = [compare(Sensitivity(1, 1, "one place"), changes_of(scale, its_scale))]
+        for option, plan, truth, other in zip(query.options, plans, answers, its_answers, strict=True):
+            pairs = declared(option, plan.sensitivity, changes_of(truth, other))
+            shares.append(max(compare(*pair) for pair in pairs))
+        reached.append([shares[0], max(shares[1:])])
     return [max(shares) for shares in zip(*reached, strict=True)]
 
 

@@ -66,6 +66,7 @@ QUESTIONS = {
     "sum by unknown keys": lambda d: d.sum("fee", bounds=(0, 10), step=1, by=["city", "born"]).release("1/2", "1e-6"),
     "mean by unknown keys": lambda d: d.mean("pay", bounds=(0, 10), step=1, by="age").release("1/2", "1e-6"),
     "common unknown keys": lambda d: d.most_common(2, by="city").release("1/2", "1e-6"),
+    "private bounds": lambda d: d.sum("age", bounds="private").release("1/2"),
     "repeated id": lambda d: [d.count().release("1/2", request_id="q"), d.count().release("1/2", request_id="q")][1],
     "another question under an id": lambda d: d.count(of="units").release("1/2", request_id="q"),
     "keys of another kind": lambda d: d.count(by="age", keys=KEYS).release("1/2"),
@@ -122,8 +123,8 @@ def entry_form(entry):
 def test_neighbours_differ_in_what_is_drawn_and_nothing_else(tmp_path, rows, unit, added):
     options = {} if unit is None else {"privacy_unit": unit, "groups_per_unit": 2, "rows_per_unit": 2}
     expected = outcomes(write(tmp_path / "t.parquet", rows), tmp_path / "ledger", QUESTIONS, **options)
-    assert [said[0] for said, *_ in expected.values()][:21] == ["answered"] * 21
-    assert not any("answered" in said for said, *_ in list(expected.values())[21:])
+    assert [said[0] for said, *_ in expected.values()][:22] == ["answered"] * 22
+    assert not any("answered" in said for said, *_ in list(expected.values())[22:])
     for name in added:
         path = write(tmp_path / "t.parquet", [*rows, ODD[name]])
         assert outcomes(path, tmp_path / f"ledger {name}", QUESTIONS, **options) == expected
@@ -145,7 +146,7 @@ def test_no_private_row_is_read_before_the_price_is_held(tmp_path):
 
     options = {"privacy_unit": "who", "groups_per_unit": 2}
     outcomes(write(tmp_path / "t.parquet", [PLAIN]), tmp_path / "ledger", QUESTIONS, watch, **options)
-    assert len(written) >= 19
+    assert len(written) >= 20
     assert set(written) == {"reserve"}
 
 

@@ -137,7 +137,7 @@ def _count(asked: _Asked) -> Query:
 
 def _sum(asked: _Asked) -> Query:
     return asked.dataset.sum(
-        asked.column, **asked.scale(asked.column), **asked.breakdown(asked.options.by), **asked.rest
+        asked.column, **asked.scale(asked.column), **asked.breakdown(asked.options.by, public=False), **asked.rest
     )
 
 
@@ -146,7 +146,7 @@ def _moment(name: str) -> Callable[[_Asked], Query]:
         found: Query = getattr(asked.dataset, name)(
             asked.column,
             **asked.scale(asked.column),
-            **asked.breakdown(asked.options.by),
+            **asked.breakdown(asked.options.by, public=name != "mean"),
             **asked.rest,
             expected_rows=asked.options.expected_rows,
         )
@@ -163,7 +163,7 @@ def _quantile(asked: _Asked) -> Query:
 
 def _most_common(asked: _Asked) -> Query:
     top = 1 if asked.options.top is None else asked.options.top
-    return asked.dataset.most_common(top, **asked.breakdown(asked.columns), **asked.rest)
+    return asked.dataset.most_common(top, **asked.breakdown(asked.columns, public=False), **asked.rest)
 
 
 def _choose(asked: _Asked) -> Query:

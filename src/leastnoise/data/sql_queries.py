@@ -75,6 +75,15 @@ class BoundedQueries:
         sums = "".join(f", {self._total(measure, f's{i}')} AS m{i}" for i, measure in numbered)
         return select(f"code{sums}", ranked, "ranked", f"WHERE place <= {most} GROUP BY code")
 
+    def units_by_rows(self, rows: Fragment, most: int) -> Fragment:
+        """(cell, units) from rows (unit, cell): units by ⌈log₂⌉ of the rows of their largest group, at most `most`."""
+        dialect = self.dialect
+        pairs = select("unit, count(*) AS copies", rows, "placed", "GROUP BY unit, cell")
+        largest = select("unit, max(copies) AS copies", pairs, "pairs", "GROUP BY unit")
+        tests = "".join(f"WHEN copies <= {dialect.number(1 << k)} THEN {dialect.number(k)} " for k in range(most))
+        placed = select(f"CASE {tests}ELSE {dialect.number(most)} END AS cell", largest, "units")
+        return select(f"cell, {self._count('*')} AS m0", placed, "places", "GROUP BY cell")
+
     def chosen_rows(self, rows: Fragment, cells: int) -> Fragment:
         """(cell, rows) from rows (unit, cell): `rows_per_unit` rows of each unit, drawn without replacement."""
         if self.contribution.privacy_unit is None:

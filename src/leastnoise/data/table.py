@@ -131,6 +131,20 @@ class Table(ABC):
         """
         return self._totals_by_key(contribution, columns, measures, where, _fresh_secret())
 
+    def units_by_rows(
+        self, contribution: Contribution, axes: tuple[Axis, ...], most: int, where: Predicate | None = None
+    ) -> NDArray[np.int64]:
+        """Units by the number of rows in their largest group: 1, 2, 3 and 4, 5 to 8, …, more than 2^(most − 1).
+
+        One unit is in one of the most + 1 numbers, and changes it by one.
+        """
+        cells = index_cells(axes, self._relation.columns, self.dialect, "base")
+        outputs = [f"{cells.expression} AS cell"]
+        rows = self._relation.rows(contribution, where, {axis.column for axis in axes}, outputs, cells)
+        shape = partial(self._queries(contribution, (0, 0)).units_by_rows, most=most)
+        answers = self._answers(contribution, rows, _ON_THE_AXES if axes else "", shape)
+        return _dense([(found, counts) for found, counts in answers], (most + 1,))
+
     def ranks(
         self, contribution: Contribution, column: str, grid: Sequence[Fraction], where: Predicate | None = None
     ) -> NDArray[np.int64]:

@@ -18,6 +18,7 @@ from leastnoise.mechanisms.choice import (
     UnknownTopK,
 )
 from leastnoise.mechanisms.histogram import (
+    ChosenScale,
     FoundKeys,
     GaussianThreshold,
     IndependentNoise,
@@ -89,6 +90,7 @@ __all__ = [
     "BestPrice",
     "BoundedMean",
     "Candidate",
+    "ChosenScale",
     "CountProblem",
     "CountingBody",
     "CrossPolytope",

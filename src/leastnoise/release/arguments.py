@@ -56,7 +56,7 @@ __all__ = [
 By = str | Sequence[str] | None
 Keys = Iterable[Hashable] | Mapping[str, Iterable[Hashable]] | None
 Bins = Sequence[NumberLike] | Mapping[str, Sequence[NumberLike]] | None
-Bounds = tuple[NumberLike, NumberLike] | None
+Bounds = tuple[NumberLike, NumberLike] | str | None  # "private" where a question can choose them
 
 _FEWER = "ask for fewer columns, or list the tables"
 _MOST_BITS = 4096  # of a whole number as a key
@@ -361,6 +361,8 @@ def read_bounds(column: str, bounds: Bounds) -> tuple[Fraction, Fraction]:
             f"bounds of {column!r} are missing, and without them one row could change the answer without limit",
             fix=f"pass public ones, not taken from the data: bounds=(0, 100) for {column!r}",
         )
+    if isinstance(bounds, str):
+        raise BadParameter("bounds must be a pair of public numbers here", given=bounds, fix="pass bounds=(0, 100)")
     try:
         first, last = bounds
     except (TypeError, ValueError):

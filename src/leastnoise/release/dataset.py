@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypedDict
@@ -23,6 +23,7 @@ from leastnoise.release.arguments import (
     Bins,
     Bounds,
     By,
+    FixedPoint,
     Keys,
     cell_count,
     numeric_column,
@@ -43,13 +44,15 @@ from leastnoise.release.queries.found_keys import CommonUnknownKeys, MeasuredKey
 from leastnoise.release.queries.hierarchies import Hierarchy, read_tree
 from leastnoise.release.queries.marginals import Tables
 from leastnoise.release.queries.moments import Mean, Variance
+from leastnoise.release.queries.private_scale import PrivateBounds, PrivateRows, bound_options, row_options
 from leastnoise.release.queries.quantiles import Quantiles
-from leastnoise.release.queries.query import Query
+from leastnoise.release.queries.query import CellQuery, Query
 from leastnoise.release.queries.unknown_keys import CountUnknownKeys, SortedCountsQuery
 from leastnoise.release.queries.workloads import Workload, named_workload, read_goal, read_matrix
 
 __all__ = ["Dataset"]
 
+_PRIVATE = "private"
 Where = str | Predicate | None
 Limit = NumberLike | None
 
@@ -136,11 +139,17 @@ class Dataset:
             of: "rows" or "units".
             groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
             rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
+                "private" to choose it by a tenth of the price.
             rest: Whether to add a row for everything else, where the keys are private.
         """
         columns = read_by(self.table, by, keys, bins)
         axes = read_axes(self.table, columns, keys, bins)
         _require_countable(of)
+        if rows_per_unit == _PRIVATE:
+            if of == "units":
+                raise BadParameter("a unit counts once", given=of, fix="leave rows_per_unit out")
+            cells = self._cells(by, keys, bins, where, groups_per_unit, 1)
+            return self._private_rows(cells, lambda asked: Count(**asked, of=of))
         asked = self._rows(where, groups_per_unit, rows_per_unit)
         if axes is None:
             bound = asked["contribution"]
@@ -289,7 +298,7 @@ class Dataset:
 
         Args:
             column: What to sum; missing values do not count.
-            bounds: Public; values outside count as the nearer one.
+            bounds: Public; values outside count as the nearer one. "private" to choose them by a tenth of the price.
             step: What values are rounded to; 1 for whole numbers, else a millionth of the width or a little finer.
             by: The columns to break down by.
             keys: The public keys of a column, or a dict from column to keys. Those that nobody has are noisy zeros.
@@ -298,9 +307,20 @@ class Dataset:
             where: Which rows count: text such as "age >= 18", or a predicate.
             groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
             rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
+                "private" to choose it by a tenth of the price.
             rest: Whether to add a row for everything else, where the keys are private.
         """
+        if bounds == _PRIVATE:
+            asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
+            return self._private_bounds(asked, column, step, lambda scale: Sum(**asked, column=column, scale=scale))
         scale = read_fixed_point(self.table, numeric_column(self.table, column), bounds, step)
+        if rows_per_unit == _PRIVATE:
+            worth = max(abs(scale.low), abs(scale.high)) / 2
+            return self._private_rows(
+                self._cells(by, keys, bins, where, groups_per_unit, 1),
+                lambda asked: Sum(**asked, column=column, scale=scale),
+                worth,
+            )
         columns = read_by(self.table, by, keys, bins)
         if read_axes(self.table, columns, keys, bins) is None:
             of_rows = self._rows(where, groups_per_unit, rows_per_unit)
@@ -330,7 +350,7 @@ class Dataset:
 
         Args:
             column: Whose mean; missing values do not count.
-            bounds: Public; values outside count as the nearer one.
+            bounds: Public; values outside count as the nearer one. "private" to choose them by a tenth of the price.
             step: What values are rounded to; 1 for whole numbers, else a millionth of the width or a little finer.
             by: The columns to break down by.
             keys: The public keys of a column, or a dict from column to keys. Those that nobody has are noisy zeros.
@@ -342,6 +362,12 @@ class Dataset:
             expected_rows: A public guess of the number of values per cell, for the error in the plan only.
             rest: Whether to add a row for everything else, where the keys are private.
         """
+        guess = _read_guess(expected_rows)
+        if bounds == _PRIVATE:
+            asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
+            return self._private_bounds(
+                asked, column, step, lambda scale: Mean(**asked, column=column, scale=scale, expected_rows=guess)
+            )
         scale = read_fixed_point(self.table, numeric_column(self.table, column), bounds, step)
         columns = read_by(self.table, by, keys, bins)
         if read_axes(self.table, columns, keys, bins) is None:
@@ -352,7 +378,7 @@ class Dataset:
             )
         _require_no_rest(rest)
         asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
-        return Mean(**asked, column=column, scale=scale, expected_rows=_read_guess(expected_rows))
+        return Mean(**asked, column=column, scale=scale, expected_rows=guess)
 
     def variance(
         self,
@@ -371,7 +397,7 @@ class Dataset:
 
         Args:
             column: Whose variance; missing values do not count.
-            bounds: Public; values outside count as the nearer one.
+            bounds: Public; values outside count as the nearer one. "private" to choose them by a tenth of the price.
             step: What values are rounded to; 1 for whole numbers, else a millionth of the width or a little finer.
             by: The columns to break down by, with public keys or bins for each.
             keys: The public keys of a column, or a dict from column to keys. Those that nobody has are noisy zeros.
@@ -381,9 +407,14 @@ class Dataset:
             rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
             expected_rows: A public guess of the number of values per cell, for the error in the plan only.
         """
-        scale = read_fixed_point(self.table, numeric_column(self.table, column), bounds, step)
+        guess = _read_guess(expected_rows)
         asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
-        return Variance(**asked, column=column, scale=scale, expected_rows=_read_guess(expected_rows))
+        if bounds == _PRIVATE:
+            return self._private_bounds(
+                asked, column, step, lambda scale: Variance(**asked, column=column, scale=scale, expected_rows=guess)
+            )
+        scale = read_fixed_point(self.table, numeric_column(self.table, column), bounds, step)
+        return Variance(**asked, column=column, scale=scale, expected_rows=guess)
 
     def median(
         self,
@@ -642,6 +673,27 @@ class Dataset:
                 "this needs public keys or bins", fix='pass keys=["Lyon", "Metz"], or count by unknown keys first'
             )
         return {**self._rows(where, groups, rows), "axes": axes}
+
+    def _private_bounds(
+        self, asked: _Cells, column: str, step: Limit, make: Callable[[FixedPoint], CellQuery]
+    ) -> PrivateBounds:
+        """A question whose bounds are chosen privately, from that of given bounds."""
+        if step is not None:
+            raise BadParameter("the step follows from the bounds", given=step, fix='leave it out with bounds="private"')
+        kind = self.table.columns[numeric_column(self.table, column)]
+        rows: _Rows = {"dataset": self, "contribution": asked["contribution"], "where": asked["where"]}
+        return PrivateBounds(**rows, options=tuple(make(scale).public for scale in bound_options(kind)), column=column)
+
+    def _private_rows(
+        self, asked: _Cells, make: Callable[[_Cells], CellQuery], worth: Fraction = Fraction(1)
+    ) -> PrivateRows:
+        """A question whose rows per unit are chosen privately, from that of a given number."""
+        bound = asked["contribution"]
+        if bound.privacy_unit is None:
+            raise BadParameter("without a privacy unit every row is one", fix="leave rows_per_unit out")
+        limits = [Contribution(bound.privacy_unit, bound.groups_per_unit, rows) for rows in row_options()]
+        options = tuple(make({**asked, "contribution": limit}).public for limit in limits)
+        return PrivateRows(dataset=self, contribution=bound, where=asked["where"], options=options, worth=worth)
 
     def _votes(self, by: By, keys: Keys, bins: Bins, where: Where, rows: Limit) -> _Cells:
         """The same for a choice among keys: a unit may count for every one of them, which costs nothing here."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from math import floor, log10
+from math import floor, isqrt, log10
 
 from leastnoise.errors import BadParameter, UnreachableTarget
 from leastnoise.model.privacy import Privacy
 
-__all__ = ["least_price", "multiple_of"]
+__all__ = ["least_price", "multiple_of", "split_price"]
 
 _MOST = {"epsilon": 20, "rho": 20, "mu": 6}  # beyond it a price protects hardly anybody
 _LEAST = {"epsilon": Fraction(1, 10**8), "rho": Fraction(1, 10**16), "mu": Fraction(1, 10**8)}
@@ -71,6 +71,28 @@ def multiple_of(price: Privacy, factor: Fraction) -> Privacy:
     if price.currency == "mu":
         return Privacy(mu=price.mu * factor, insist=True)
     return Privacy(price.epsilon * factor, price.delta, insist=True)
+
+
+def split_price(price: Privacy, share: Fraction) -> tuple[Privacy, Privacy]:
+    """A price for a first question and one for a second, which together cost no more; the δ goes to the second.
+
+    >>> split_price(Privacy(1, "1e-6"), Fraction(1, 10)), split_price(Privacy(mu=1), Fraction(9, 100))[0]
+    ((Privacy(epsilon=1/10, delta=0), Privacy(epsilon=9/10, delta=1/1000000)), Privacy(mu=3/10))
+    """
+    if price.currency == "rho":
+        return Privacy(rho=price.rho * share, insist=True), Privacy(rho=price.rho * (1 - share), insist=True)
+    if price.currency == "mu":
+        first, second = (_root_below(part) for part in (share, 1 - share))
+        return Privacy(mu=price.mu * first, insist=True), Privacy(mu=price.mu * second, insist=True)
+    return Privacy(price.epsilon * share, insist=True), Privacy(price.epsilon * (1 - share), price.delta, insist=True)
+
+
+def _root_below(square: Fraction) -> Fraction:
+    """The root, or a number of sixteen binary digits just below."""
+    found = Fraction(isqrt(square.numerator << 32), 1) / isqrt(square.denominator << 32)
+    if found**2 == square:
+        return found
+    return Fraction(isqrt(int(square * (1 << 32))), 1 << 16)
 
 
 def _first_enough(is_enough: Callable[[int], bool], guess: int, first: int, last: int) -> int:

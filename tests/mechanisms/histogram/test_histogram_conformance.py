@@ -7,6 +7,7 @@ import pytest
 
 from leastnoise.exact import ln
 from leastnoise.mechanisms import DiscreteGaussian, Geometric
+from leastnoise.mechanisms.histogram.chosen_scale import ChosenScale
 from leastnoise.mechanisms.histogram.independent_noise import IndependentNoise, NoiseBlock
 from leastnoise.mechanisms.histogram.keys_found import FoundKeys
 from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise
@@ -142,7 +143,33 @@ def with_rest(threshold):
     return [*hidden, *(((("a", (n,)),), (t,)) for n in range(threshold, threshold + 9) for t in range(-9, 10))]
 
 
+def chosen(**parameters):
+    """Two options, the second of which has more noise and cuts off less."""
+    options = (Geometric("ln(4)"), Geometric("ln(4)", 2))
+    noise, cut = (Fraction(1), Fraction(2)), ((Fraction(0), Fraction(1)), (Fraction(0), Fraction(0)))
+    return ChosenScale(Geometric("ln(2)"), options, noise, cut, Pure("ln(4)"), **parameters)
+
+
+def answers_on_a_scale():
+    mechanism, counts = chosen(), list(product(range(-6, 9), range(-6, 12)))
+    return [(each, mechanism.choose(each), answer) for each in counts for answer in range(-7, 9)]
+
+
+CHOSEN = Case(
+    chosen,
+    {},
+    answers=[((1, 3), (1, 2)), ((1, 4), (2, 4)), ((0, 3), (0, 0))],  # a unit that is cut off, and one that is not
+    graph=from_edges([(0, 1), (0, 2)], [0, 1, 2]),
+    outputs=answers_on_a_scale(),
+    complete=False,
+    tight=False,
+    samples=3_000,
+    bad_answers=[(12345,), None, ((12345.5, 1), (1, 1)), ((1, 2), (12345, 1, 2))],
+)
+
+
 CASES = [
+    CHOSEN,
     cells((NoiseBlock(Geometric("ln(4)"), 2, Pure("ln(4)")),), ONE_CELL),
     cells((NoiseBlock(Geometric("ln(4)"), 2, Composed((LaplaceNoise("ln(4)"),) * 2)),), BOTH_CELLS, epsilon=ln(16)),
     cells(

@@ -1,0 +1,110 @@
+"""Bounds and limits that nobody knows: what is chosen, what is recorded, and what is refused."""
+
+import random
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+
+import leastnoise.release as ln
+from leastnoise.composition.price import covers
+from leastnoise.errors import BadParameter
+from leastnoise.model.privacy import Privacy
+from leastnoise.release.pricing import split_price
+
+SURE = Privacy(20_000, insist=True)
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    """Three thousand people with one to seven visits each, and a few odd numbers."""
+    dice = random.Random(5)
+    rows = [
+        {"who": who, "city": dice.choice("ab"), "age": dice.randint(0, 99), "pay": dice.uniform(-300, 900)}
+        for who in range(3000)
+        for _ in range(1 + who % 7)
+    ]
+    rows += [
+        {"who": 1, "city": "a", "age": 2**62, "pay": float("inf")},
+        {"who": 2, "city": "a", "age": None, "pay": None},
+    ]
+    place = tmp_path_factory.mktemp("people") / "ledger"
+    table = pa.Table.from_pylist(rows)
+    with ln.open(
+        table, name="t", privacy_unit="who", budget=Privacy(10**6, "1e-3", insist=True), ledger=place
+    ) as opened:
+        yield opened, rows
+
+
+def test_bounds_are_the_powers_of_two_around_the_values(people):
+    dataset, rows = people
+    release = dataset.sum("age", bounds="private", rows_per_unit=8, where="age < 1000").release(SURE)
+    assert (release.table["bounds_low"], release.table["bounds_high"]) == ((0,), (128,))
+    assert release.value == sum(row["age"] for row in rows if row["age"] is not None and row["age"] < 1000)
+    usual = dataset.mean("age", bounds="private", where="age < 1000").release(2)
+    assert usual.table["bounds_high"] == (128,)
+    ages = [row["age"] for row in rows if row["age"] is not None and row["age"] < 1000]
+    assert abs(usual.value - sum(ages) / len(ages)) < 3
+    signed = dataset.mean("pay", bounds="private", by="city", keys=["a", "b"], where="pay < 1000").release(4)
+    assert set(signed.table["bounds_low"]) == {-1024.0}
+    assert set(signed.table["bounds_high"]) == {1024.0}
+    spread = dataset.variance("age", bounds="private", where="age < 1000").release(8)
+    assert 600 < spread.value < 1100  # uniform on 0 to 99: 833
+
+
+def test_rows_per_unit_are_enough_for_most(people):
+    dataset, rows = people
+    release = dataset.count(rows_per_unit="private").release(5)
+    assert release.table["rows_per_unit"] == (8,)
+    assert abs(release.value - len(rows)) < 60
+    total = dataset.sum("age", bounds=(0, 100), rows_per_unit="private", by="city", keys=["a", "b"]).release(5)
+    assert set(total.table["rows_per_unit"]) <= {4, 8}
+
+
+def test_one_request_one_debit_one_record(people):
+    dataset, _ = people
+    query = dataset.sum("age", bounds="private", where="age < 1000")
+    before = len(list(dataset.ledger.entries()))
+    first = query.release("1/2", request_id="once")
+    kinds = len(list(dataset.ledger.entries())) - before
+    assert str(first.cost) == "ε = 1/2"
+    assert query.release("1/2", request_id="once").table == first.table
+    assert len(list(dataset.ledger.entries())) == before + kinds
+    noisy, place, answer = first.recorded
+    assert len(noisy) == len(query.edges) - 1
+    assert first.with_confidence("9/10").table["bounds_high"] == first.table["bounds_high"]
+    assert 0 <= place < len(query.options)
+    assert len(answer) == 1
+
+
+def test_the_plan_says_what_knowing_would_save(people):
+    dataset, _ = people
+    text = " ".join(str(dataset.count(rows_per_unit="private").plan(1)).split())
+    assert "0.1 of the price, ε = 0.1, chooses the rows per unit among 11 public options" in text
+    assert "would save that share" in text
+
+
+@pytest.mark.parametrize("price", [Privacy(1), Privacy(1, "1e-6"), Privacy(rho="1/2"), Privacy(mu="1/2")], ids=str)
+def test_the_two_steps_cost_no_more_than_the_price(people, price):
+    dataset, _ = people
+    how = dataset.count(rows_per_unit="private").answer_plan(price)
+    assert covers(price, how.event)
+    first, second = split_price(price, Fraction(1, 10))
+    assert all(covers(second, plan.event) for plan in (how.mechanism.options[0], how.mechanism.options[-1]))
+    assert covers(first, how.mechanism.first.event)
+
+
+def test_refusals(people):
+    dataset, _ = people
+    for ask in (
+        lambda: dataset.sum("age", bounds="private", step=1),
+        lambda: dataset.sum("age", bounds="public"),
+        lambda: dataset.median("age", bounds="private"),
+        lambda: dataset.sum("age", bounds="private", by="city"),
+        lambda: dataset.sum("age", bounds="private", rows_per_unit="private"),
+        lambda: dataset.count(of="units", rows_per_unit="private"),
+        lambda: dataset.mean("age", bounds=(0, 100), rows_per_unit="private"),
+        lambda: dataset.sum("city", bounds="private"),
+    ):
+        with pytest.raises(BadParameter):
+            ask()
