@@ -1,6 +1,6 @@
 """Errors with unknown keys and bounds: ours, what else there is, and what is known to be the least.
 
-Each row: job, alternative, error, its standard error (zero where the law is known), and the bar, None where none is set.
+Each row: job, alternative, error, its standard error (zero where the law is known), and the bar, or None.
 """
 
 from __future__ import annotations
