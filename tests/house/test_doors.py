@@ -28,7 +28,7 @@ DOORS = {
     ),
     "ledger": "record report store",
     "mechanisms": (
-        "candidates choice.selection choice.top_k combinatorial combinatorial.graph_input "
+        "candidates choice.selection choice.top_k choice.unknown_options combinatorial combinatorial.graph_input "
         "combinatorial.k_median.metric designed.* histogram.* lower_bounds numeric.geometric numeric.integer_noise "
         "numeric.truncated_geometric rainbow.decision rank.lattice rank.rank_law rank.tally strategy vector"
     ),
