@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from leastnoise.model.channel import Channel
     from leastnoise.model.mechanism import Mechanism
     from leastnoise.model.privacy import Privacy
-    from leastnoise.release import Dataset, Query, Release, ReleasePlan, open, release_mechanism  # noqa: A004
+    from leastnoise.release import Dataset, Query, Release, ReleasePlan, connect, open, release_mechanism  # noqa: A004
 
 __version__ = "0.2.0"
 
@@ -65,6 +65,7 @@ __all__ = [
     "col",
     "combinatorial",
     "compare",
+    "connect",
     "data",
     "design",
     "errors",
@@ -107,6 +108,7 @@ _HOMES = {
     "check": "leastnoise.checker",
     "col": "leastnoise.data",
     "compare": "leastnoise.designer.comparison",
+    "connect": "leastnoise.release",
     "design": "leastnoise.designer",
     "fit": "leastnoise.checker",
     "open": "leastnoise.release",

@@ -1,7 +1,7 @@
 """The errors: each says what was wrong, what was given and what to do.
 
 Texts are built from public inputs only (parameters, schema, keys). A value of a private record never enters one.
-Six branches, each with one `except` that makes sense to a caller::
+Seven branches, each with one `except` that makes sense to a caller::
 
     LeastNoiseError
     ├── InputError
@@ -43,15 +43,22 @@ Six branches, each with one `except` that makes sense to a caller::
     │   ├── LedgerDamaged
     │   ├── LedgerMissing
     │   └── LedgerUnavailable
-    └── DataError
-        ├── BadSource
-        ├── Closed
-        └── EngineFailure
+    ├── DataError
+    │   ├── BadSource
+    │   ├── Closed
+    │   └── EngineFailure
+    └── ServiceError
+        ├── ApprovalPending
+        ├── NotAllowed
+        ├── NotFound
+        ├── ServiceUnavailable
+        └── TooManyRequests
 """
 
 from __future__ import annotations
 
 __all__ = [
+    "ApprovalPending",
     "BadBoundary",
     "BadCertificate",
     "BadChannel",
@@ -83,12 +90,17 @@ __all__ = [
     "MissingPackage",
     "NoPrivateAnswer",
     "NotAMorphism",
+    "NotAllowed",
+    "NotFound",
     "NumberTooLarge",
     "OutOfBits",
     "PrecisionExhausted",
     "PrivacyError",
     "RequestConflict",
+    "ServiceError",
+    "ServiceUnavailable",
     "TooLarge",
+    "TooManyRequests",
     "UnboundedData",
     "UncoveredDebit",
     "UnknownColumn",
@@ -294,6 +306,30 @@ class Closed(DataError, ValueError):
 
 class EngineFailure(DataError, RuntimeError):
     """The engine that holds the data failed; its own words may quote private values and are never passed on."""
+
+
+class ServiceError(LeastNoiseError):
+    """A service does not do what it was asked for; if a budget was charged, the ledger has it."""
+
+
+class ApprovalPending(ServiceError):
+    """The price of the question is held, and somebody else must approve it before it is answered."""
+
+
+class NotAllowed(ServiceError):
+    """The token is missing, wrong, expired or revoked, or its role and datasets do not allow this."""
+
+
+class NotFound(ServiceError, LookupError):
+    """There is nothing under this name, or nothing that this token may see; the two can't be told apart."""
+
+
+class ServiceUnavailable(ServiceError):
+    """The service can't be reached, is too busy, or answers in a way that this version does not understand."""
+
+
+class TooManyRequests(ServiceError):
+    """More requests came within a minute than are allowed; nothing was read or spent."""
 
 
 def engine_failure() -> EngineFailure:

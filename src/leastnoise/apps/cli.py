@@ -12,6 +12,8 @@ from leastnoise.apps.check import check
 from leastnoise.apps.design import design
 from leastnoise.apps.gallery import gallery
 from leastnoise.apps.release import ask
+from leastnoise.apps.service.commands import serve
+from leastnoise.apps.service.commands import tokens as token
 
 __all__ = ["app", "main"]
 
@@ -54,6 +56,8 @@ app.command()(check)
 app.command()(design)
 app.command()(gallery)
 app.add_typer(budget, name="budget")
+app.command()(serve)
+app.add_typer(token, name="token")
 
 
 def main() -> None:

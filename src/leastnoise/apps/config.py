@@ -6,6 +6,7 @@ ledger = "team.ledger"              # a file, or "postgresql://…"
 source = "visits.parquet"           # files are found beside this one
 unit = "person_id"                  # whose rows these are; "row" protects single rows
 budget = ["1", "1e-6"]              # ε, or ε and δ; { rho = "1/10" } or { mu = "1/5" }
+approve_above = "1/2"               # in the service, a dearer question waits for a second person
 groups_per_unit = 3
 rows_per_unit = 1
 
@@ -19,6 +20,8 @@ salary = 100
 city = ["Bonn", "Ulm"]              # or the name of a file with one key a line
 [datasets.visits.bins]
 age = [0, 18, 65, 120]
+
+[service]                           # for `leastnoise serve`; see leastnoise.apps.service.settings
 """
 
 from __future__ import annotations
@@ -31,14 +34,17 @@ from datetime import date
 from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import BadConfiguration, LeastNoiseError
 
-__all__ = ["Configuration", "DatasetSettings", "read_configuration"]
+if TYPE_CHECKING:
+    from leastnoise.model.privacy import Privacy
+
+__all__ = ["Configuration", "DatasetSettings", "read_amount", "read_configuration"]
 
 _DEFAULT = "leastnoise.toml"
-_TOP = ("analyst", "datasets", "ledger")
+_TOP = ("analyst", "datasets", "ledger", "service")
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,7 @@ class DatasetSettings:
         columns: The kinds of the columns of a CSV.
         unit: The column of the privacy unit, "row" for single rows.
         budget: ε, or ε and δ, or one text "rho=…" or "mu=…".
+        approve_above: Written like the budget: in the service a dearer question waits for a second person.
         groups_per_unit: In how many groups a unit counts.
         rows_per_unit: With how many rows in each.
         bounds: The public bounds of numeric columns.
@@ -64,6 +71,7 @@ class DatasetSettings:
     columns: Mapping[str, str] = field(default_factory=dict)
     unit: str | None = None
     budget: tuple[Any, ...] | None = None
+    approve_above: tuple[Any, ...] | None = None
     groups_per_unit: int = 1
     rows_per_unit: int = 1
     bounds: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
@@ -80,6 +88,7 @@ class Configuration:
     ledger: str | None = None
     analyst: str | None = None
     datasets: Mapping[str, DatasetSettings] = field(default_factory=dict)
+    service: Mapping[str, Any] = field(default_factory=dict)
 
     def closest(self, name: str) -> str | None:
         """The dataset whose name is nearest to a mistyped one."""
@@ -110,7 +119,23 @@ def read_configuration(file: str | Path | None = None) -> Configuration:
         ledger=_found(reader.text(data.get("ledger"), "ledger"), path),
         analyst=reader.text(data.get("analyst"), "analyst"),
         datasets={name: reader.dataset(name, table) for name, table in tables.items()},
+        service=reader.mapping(data.get("service", {}), "service"),
     )
+
+
+def read_amount(parts: tuple[Any, ...] | None) -> Privacy | None:
+    """A budget or a threshold as a `Privacy`, from ε, (ε, δ), or one text "rho=…" or "mu=…"."""
+    from leastnoise.errors import BadParameter
+    from leastnoise.model.privacy import Privacy
+
+    if parts is None:
+        return None
+    name, sign, amount = str(parts[0]).partition("=")
+    if not sign:
+        return Privacy(*parts)
+    if name.strip() not in ("rho", "mu") or len(parts) != 1:
+        raise BadParameter("a budget is ε, ε,δ, rho=… or mu=…", given=parts[0], fix="write for example rho=1/10")
+    return Privacy(rho=amount) if name.strip() == "rho" else Privacy(mu=amount)
 
 
 class _Reader:
@@ -136,6 +161,7 @@ class _Reader:
             columns=each("columns", self._kind),
             unit=self.text(table.get("unit"), f"{place}.unit"),
             budget=self._budget(table.get("budget"), f"{place}.budget"),
+            approve_above=self._budget(table.get("approve_above"), f"{place}.approve_above"),
             groups_per_unit=self._limit(table.get("groups_per_unit", 1), f"{place}.groups_per_unit"),
             rows_per_unit=self._limit(table.get("rows_per_unit", 1), f"{place}.rows_per_unit"),
             bounds=each("bounds", self._bounds),

@@ -262,31 +262,17 @@ def _text(value: str | tuple[Any, ...]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(map(str, value))
 
 
-def _budget(parts: tuple[Any, ...] | None) -> Any:
-    """A budget as `ln.open` takes it: ε, (ε, δ), or a `Privacy` for rho=… and mu=…."""
-    from leastnoise.errors import BadParameter
-    from leastnoise.model.privacy import Privacy
-
-    if parts is None or len(parts) != 1:
-        return parts
-    name, sign, amount = str(parts[0]).partition("=")
-    if not sign:
-        return parts[0]
-    if name.strip() not in ("rho", "mu"):
-        raise BadParameter("a budget is ε, ε,δ, rho=… or mu=…", given=parts[0], fix="write for example rho=1/10")
-    return Privacy(rho=amount) if name.strip() == "rho" else Privacy(mu=amount)
-
-
 @contextmanager
 def _opened(source: str, arguments: dict[str, Any], spend: bool) -> Iterator[tuple[Dataset, bool]]:
     """The dataset, and whether it has a budget: a plan needs none and grants none."""
+    from leastnoise.apps.config import read_amount
     from leastnoise.errors import LedgerMissing, UncoveredDebit
     from leastnoise.release import open as open_dataset
 
     unit, budget = arguments.pop("unit"), arguments.pop("budget")
     more = {**arguments, "privacy_unit": None if unit == "row" else unit}
     try:
-        dataset = open_dataset(source, budget=_budget(budget) if spend else None, **more)
+        dataset = open_dataset(source, budget=read_amount(budget) if spend else None, **more)
     except (LedgerMissing, UncoveredDebit) as error:
         if spend:
             fix = "add --budget 1 to grant a budget, or --ledger PLACE to say where it is kept"

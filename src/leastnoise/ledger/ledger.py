@@ -35,7 +35,7 @@ from leastnoise.ledger.ledger_state import VERSION, LedgerState, Verification, v
 from leastnoise.ledger.record import Json, Request, canonical, read_name
 from leastnoise.ledger.report import html_ledger
 from leastnoise.ledger.request_states import Debit, debit_of
-from leastnoise.ledger.request_steps import Receipt, advance, answer_entries, require_agreement
+from leastnoise.ledger.request_steps import Receipt, advance, answer_entries, require_agreement, require_same
 from leastnoise.ledger.session import LedgerSession, WriteContext
 from leastnoise.ledger.sqlite import SqliteStore
 from leastnoise.ledger.store import Store
@@ -234,6 +234,20 @@ class Ledger:
         read = read_exact(floor, "floor")
         cost_of(Pure(read))
         return self._session.write(lambda context: advance(context, request, "fail", [{"floor": str(read)}]))
+
+    def standing(self, request: Request) -> Receipt | None:
+        """Where a request stands, without its answer; None where it was never charged. Nothing is written.
+
+        Raises:
+            RequestConflict: The id was used for something else.
+        """
+        with self._session.read() as (state, transaction):
+            known = state.requests.get(request.key)
+            if known is None:
+                return None
+            (first,) = state.chain.prove(transaction.entries(known.first, known.first), known.first, known.first)
+            require_same(first, request)
+            return Receipt(known.state)
 
     def clear(self, dataset: str, analyst: str) -> Suspension | None:
         """Begin to count failures and interruptions anew, for whoever keeps the ledger and has looked into them.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from json.encoder import encode_basestring_ascii
@@ -71,6 +71,7 @@ class Request:
         purpose: What for.
         parameters: JSON that tells this question from others. Only its hash is kept; the same id with other parameters
             is refused.
+        asked: Gives the question and its price as JSON, where another process is to answer; no part of the question.
 
     >>> from leastnoise.model.events import Pure
     >>> Request("q1", Pure("1/10"), dataset="census", analyst="ada").key
@@ -83,6 +84,7 @@ class Request:
     analyst: str
     purpose: str = "any"
     parameters: Mapping[str, Json] = field(default_factory=dict)
+    asked: Callable[[], dict[str, Json]] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the names and that the event has a price."""

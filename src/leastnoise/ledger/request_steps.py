@@ -17,7 +17,7 @@ from leastnoise.ledger.record import Entry, Json, Request
 from leastnoise.ledger.request_states import TRANSITIONS, RequestState
 from leastnoise.ledger.session import WriteContext
 
-__all__ = ["Receipt", "advance", "answer_entries", "entry_fields", "require_agreement"]
+__all__ = ["Receipt", "advance", "answer_entries", "entry_fields", "require_agreement", "require_same"]
 
 _PART = 1 << 20  # characters of an answer's text in one entry
 
@@ -97,12 +97,8 @@ def advance(
     if opening is not None:
         require_agreement(context.state, request.dataset, opening)
     known = context.state.requests.get(request.key)
-    if known is not None and context.entries(known.first, known.first)[0]["fingerprint"] != request.fingerprint:
-        raise RequestConflict(
-            "this request id was used before with another dataset, purpose, event or parameters",
-            given=request.id,
-            fix="repeat the request exactly as it was, or take a new id",
-        )
+    if known is not None:
+        require_same(context.entries(known.first, known.first)[0], request)
     state = None if known is None else known.state
     if known is not None and state == "answered" and step not in ("cancel", "interrupt", "fail"):
         return Receipt("answered", _recorded(context, known))
@@ -125,6 +121,20 @@ def advance(
     if known is not None and state == "answered":
         answer = _recorded(context, known)
     return Receipt(reached, answer, fresh=kind in ("debit", "reserve"))
+
+
+def require_same(first: Entry, request: Request) -> None:
+    """Go on only where a request is the question that its id was first used for.
+
+    Raises:
+        RequestConflict: It is another one.
+    """
+    if first["fingerprint"] != request.fingerprint:
+        raise RequestConflict(
+            "this request id was used before with another dataset, purpose, event or parameters",
+            given=request.id,
+            fix="repeat the request exactly as it was, or take a new id",
+        )
 
 
 def answer_entries(answer: Json, text: str) -> list[Entry]:

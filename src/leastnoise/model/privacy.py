@@ -117,6 +117,11 @@ class Privacy:
         """Whether it is an ε with δ = 0."""
         return self._currency == "epsilon"
 
+    @property
+    def insists(self) -> bool:
+        """Whether it may be larger than `require_sensible` allows."""
+        return self._insist
+
     def require_sensible(self) -> Privacy:
         """Refuse a budget or a price that protects hardly anybody, unless it insists.
 

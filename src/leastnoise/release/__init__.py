@@ -7,6 +7,7 @@ from leastnoise.release.mechanism import release_mechanism
 from leastnoise.release.opening import open  # noqa: A004 - it shadows the builtin only as ln.open
 from leastnoise.release.plan import ReleasePlan
 from leastnoise.release.queries.query import Query
+from leastnoise.release.remote import connect
 from leastnoise.release.result import Release
 from leastnoise.release.tables import TidyTable
 
@@ -20,6 +21,7 @@ __all__ = [
     "ReleasePlan",
     "Sensitivity",
     "TidyTable",
+    "connect",
     "open",
     "release_mechanism",
 ]

@@ -36,6 +36,7 @@ from leastnoise.model.events import Composed, Event, Fixed, Parallel
 from leastnoise.model.mechanism import LEVEL
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.show import html_table, number, rich_lines, text_lines
+from leastnoise.release.calls import asked_at, call_of
 from leastnoise.release.plan import AnswerPlan, ReleasePlan
 from leastnoise.release.queries.counts import Count
 from leastnoise.release.queries.query import AskedDataset, Price, Query, fresh_id, read_price, require_currency
@@ -90,6 +91,15 @@ class BatchPlan:
         shown += [("costs together", str(self.price)), *(("note", note) for note in self.notes)]
         return shown if self.left is None else [*shown, ("left", str(self.left))]
 
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready: the price of all questions, and the plan of each."""
+        return {
+            "price": self.price.to_dict(),
+            "event": self.event.to_dict(),
+            "plans": [plan.to_dict() for plan in self.plans],
+            "notes": list(self.notes),
+        }
+
     def __str__(self) -> str:
         """All lines as text."""
         return text_lines(f"{len(self.plans)} questions", self.lines())
@@ -127,6 +137,14 @@ class BatchRelease(Sequence[Release]):
     def __len__(self) -> int:
         """How many questions."""
         return len(self.releases)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready: each release, the plan and the request."""
+        return {
+            "releases": [release.to_dict() for release in self.releases],
+            "plan": self.plan.to_dict(),
+            "request_id": self.request_id,
+        }
 
     def __str__(self) -> str:
         """One answer after the other."""
@@ -306,7 +324,8 @@ class Batch:
             "weights": None if self.weights is None else [str(weight) for weight in self.weights],
             "price": dict(price.to_dict()),
         }
-        request = Request(name, split.event, dataset.name, dataset.analyst, dataset.purpose, parameters)
+        asked = partial(asked_at, self, price)
+        request = Request(name, split.event, dataset.name, dataset.analyst, dataset.purpose, parameters, asked)
         plan = self._plan(price, split, level)
 
         def draw(truths: list[Any]) -> Json:
@@ -326,6 +345,10 @@ class Batch:
             for how, each, answer in zip(split.how, plan.plans, recorded, strict=True)
         )
         return BatchRelease(releases, replace(plan, left=left), name)
+
+    def to_dict(self) -> dict[str, Json]:
+        """The batch as JSON, for `Dataset.ask`."""
+        return call_of(self)
 
     def __repr__(self) -> str:
         """The questions."""

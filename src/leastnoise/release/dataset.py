@@ -15,7 +15,7 @@ from leastnoise.data.predicates import read_filter
 from leastnoise.errors import BadParameter, Closed, TooLarge, UncoveredDebit
 from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.ledger import Ledger, Opening
-from leastnoise.ledger.record import read_name
+from leastnoise.ledger.record import Json, read_name
 from leastnoise.model.limits import MOST_CELLS, MOST_OPTIONS, MOST_TABLE_CELLS, MOST_TURNS
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.strategies import GOALS
@@ -37,6 +37,7 @@ from leastnoise.release.arguments import (
     take,
 )
 from leastnoise.release.batch import Batch
+from leastnoise.release.calls import asked_as_json, make_asked
 from leastnoise.release.queries.choices import BestKeys, BestOption
 from leastnoise.release.queries.counts import Count, Sum
 from leastnoise.release.queries.decisions import IsAtLeast, Plurality
@@ -71,6 +72,7 @@ class _Cells(_Rows):
     axes: tuple[Axis, ...]
 
 
+@asked_as_json
 @dataclass(frozen=True, repr=False, eq=False)
 class Dataset:
     """Made by `ln.open`. Each method makes a question; its `plan` says what it costs, its `release` asks it.
@@ -618,6 +620,21 @@ class Dataset:
             BadParameter: No questions, too many, or one about another dataset.
         """
         return Batch.of(self, queries, weights)
+
+    def ask(self, question: Mapping[str, Json]) -> Query | Batch:
+        """The question that some JSON stands for: what `to_dict` of a question gives.
+
+        Args:
+            question: The name of a method of this class and its arguments, for example {"question": "count", "by":
+                "city", "keys": ["Bonn", "Ulm"]}. Dates, decimals and fractions are objects: {"$date": "2024-02-29"},
+                {"$decimal": "1.50"}, {"$fraction": "1/3"}.
+
+        Raises:
+            UnknownLabel: There is no such question, or it has no such argument.
+            BadParameter: An argument is missing, or no such value.
+        """
+        made: Query | Batch = make_asked(self, question)
+        return made
 
     def require_ready(self) -> None:
         """Refuse to go on after `close`, and in a forked child.

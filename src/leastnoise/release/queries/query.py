@@ -26,6 +26,7 @@ from leastnoise.model.mechanism import LEVEL
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Norm, Sensitivity
 from leastnoise.release.arguments import axis_parameters, cell_count
+from leastnoise.release.calls import asked_at, call_of
 from leastnoise.release.plan import AnswerPlan, PricedError, ReleasePlan
 from leastnoise.release.pricing import least_price, multiple_of
 from leastnoise.release.result import Release, read_confidence
@@ -135,7 +136,16 @@ class Query(ABC):
         """
         question, table = copy(self), self.dataset.table
         object.__setattr__(question, "dataset", _Schema(dict(table.columns), dict(table.types)))
+        question.__dict__.pop("call", None)
         return question
+
+    def to_dict(self) -> dict[str, Json]:
+        """The question as JSON, for `Dataset.ask`: the method that made it, and its arguments.
+
+        Raises:
+            BadParameter: An argument has no JSON form.
+        """
+        return call_of(self)
 
     def check(self, event: Event | None = None) -> None:
         """Refuse the question if anything public is wrong with it, its table or its cost; no private row is read."""
@@ -244,7 +254,8 @@ class Query(ABC):
         name = fresh_id() if request_id is None else request_id
         parameters: dict[str, Json] = {"query": self.recorded_as, **self.parameters(), **price.to_dict()}
         plan = self.release_plan(how, price, level)
-        request = Request(name, how.event, dataset.name, dataset.analyst, dataset.purpose, parameters)
+        asked = partial(asked_at, self, price)
+        request = Request(name, how.event, dataset.name, dataset.analyst, dataset.purpose, parameters, asked)
         recorded = release_once(
             dataset.ledger,
             request,

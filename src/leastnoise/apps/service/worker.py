@@ -1,0 +1,282 @@
+"""The process that opens the data. It takes one order at a time over a socket, and can be killed at any moment.
+
+An order is JSON and so is what comes back: `told` (how far it is; and the ledger's request, just before its price is
+held), then one `result` or `error`. Nothing else leaves the process: no traceback, and no dump of its memory. What is
+charged is decided by the ledger, which this process writes like any other.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from leastnoise.apps.config import Configuration, read_amount, read_configuration
+from leastnoise.errors import (
+    ApprovalPending,
+    BadConfiguration,
+    BudgetError,
+    LeastNoiseError,
+    RequestConflict,
+    ServiceUnavailable,
+)
+from leastnoise.ledger import Ledger, Opening, Receipt, Request
+from leastnoise.model.events import event_from_dict
+from leastnoise.model.privacy import Privacy
+from leastnoise.release import Batch, BatchRelease, Dataset, Query
+from leastnoise.release import open as open_dataset
+from leastnoise.release.calls import read_written_price
+from leastnoise.release.remote import write_column, write_left
+
+__all__ = ["main", "needs_approval", "read_frame", "read_held", "write_error", "write_frame", "write_held"]
+
+_HEAD = struct.Struct(">I")
+_LONGEST = 1 << 30
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+
+
+class WatchedLedger(Ledger):
+    """A ledger that tells where a request is, and stops one that needs approval once its price is held."""
+
+    tell: Callable[[dict[str, Any]], None]
+    order: Mapping[str, Any]
+    threshold: Privacy | None
+
+    def reserve(self, request: Request, opening: Opening | None = None) -> Receipt:
+        """Hold the price.
+
+        Raises:
+            RequestConflict: The asker planned another cost.
+            ApprovalPending: It is held, and somebody else must approve it.
+        """
+        expected = self.order.get("event")
+        if expected is not None and expected != request.event.to_dict():
+            raise RequestConflict(
+                "the service would charge this question otherwise than it was planned",
+                fix="use the same version as the service, on a machine that plans alike",
+            )
+        self.tell({"progress": "holding", "held": write_held(request)})
+        receipt = super().reserve(request, opening)
+        price = read_written_price(self.order["price"])
+        approved = self.order.get("approved") == request.fingerprint
+        if receipt.state == "reserved" and not approved and needs_approval(price, self.threshold):
+            raise ApprovalPending(
+                "the price is held; somebody else must approve the question",
+                given=str(price),
+                fix="ask again under the same request id when it is approved",
+            )
+        self.tell({"progress": "reading"})
+        return receipt
+
+    def commit(self, request: Request) -> Receipt:
+        """Debit."""
+        receipt = super().commit(request)
+        self.tell({"progress": "drawing"})
+        return receipt
+
+
+def needs_approval(price: Privacy, threshold: Privacy | None) -> bool:
+    """Whether a price is above a threshold. One in another currency always is: it can't be compared.
+
+    >>> needs_approval(Privacy("1/2"), Privacy("1/4")), needs_approval(Privacy("1/4"), Privacy("1/4"))
+    (True, False)
+    >>> needs_approval(Privacy("1/8", "1e-6"), Privacy("1/4")), needs_approval(Privacy(rho="1/100"), Privacy(1))
+    (True, True)
+    """
+    if threshold is None:
+        return False
+    mine, most = ("rho" if each.currency == "rho" else "mu" if each.currency == "mu" else "epsilon"
+                  for each in (price, threshold))  # fmt: skip
+    if mine != most:
+        return True
+    own_delta, most_delta = (each.delta if mine == "epsilon" else 0 for each in (price, threshold))
+    return bool(getattr(price, mine) > getattr(threshold, mine) or own_delta > most_delta)
+
+
+class Worker:
+    """Opens datasets as they are asked for, and does orders.
+
+    Args:
+        configuration: Which datasets there are.
+        ledger: Where their budgets are kept.
+        tell: Sends how far an order is.
+    """
+
+    def __init__(
+        self, configuration: Configuration, ledger: WatchedLedger, tell: Callable[[dict[str, Any]], None]
+    ) -> None:
+        self._configuration, self._ledger = configuration, ledger
+        self._ledger.tell = tell
+        self._open: dict[str, Dataset] = {}
+
+    def do(self, order: Mapping[str, Any]) -> Any:
+        """What an order asks for, as JSON."""
+        dataset = self._dataset(order["dataset"])
+        if order["do"] == "schema":
+            return _schema(dataset)
+        self._ledger.order = order
+        self._ledger.threshold = read_amount(self._configuration.datasets[order["dataset"]].approve_above)
+        asked = replace(dataset, analyst=order["analyst"], purpose=order["purpose"]).ask(order["question"])
+        sure = {} if order.get("confidence") is None else {"confidence": order["confidence"]}
+        if order["do"] == "price":
+            return _price(asked, order, sure)
+        price = read_written_price(order["price"])
+        if order["do"] == "plan":
+            return asked.plan(price, **sure).to_dict()
+        if order["do"] == "certificate":
+            return _certificates(asked, price)
+        if needs_approval(price, self._ledger.threshold):
+            self._ledger.tell({"progress": "planned", "plan": asked.plan(price, **sure).to_dict()})
+        released = asked.release(price, request_id=order["request_id"], **sure)
+        several = isinstance(released, BatchRelease)
+        recorded = [each.recorded for each in released] if isinstance(released, BatchRelease) else released.recorded
+        left = released.plan.left
+        return {
+            "kind": "batch" if several else "release",
+            **released.to_dict(),
+            "recorded": recorded,
+            "left": None if left is None else write_left(left),
+        }
+
+    def _dataset(self, name: str) -> Dataset:
+        if name not in self._open:
+            try:
+                self._open[name] = self._opened(name)
+            except BudgetError:
+                raise
+            except LeastNoiseError as error:  # where the data lies is not for those who ask
+                raise ServiceUnavailable(
+                    "the dataset can't be opened", given=type(error).__name__, fix="tell whoever keeps the service"
+                ) from None
+        return self._open[name]
+
+    def _opened(self, name: str) -> Dataset:
+        settings = self._configuration.datasets[name]
+        if settings.unit is None:
+            raise BadConfiguration("the privacy unit is missing", given=name, fix=f"set datasets.{name}.unit")
+        return open_dataset(
+            settings.source,
+            privacy_unit=None if settings.unit == "row" else settings.unit,
+            budget=read_amount(settings.budget),
+            table=settings.table,
+            columns=settings.columns or None,
+            ledger=self._ledger,
+            name=name,
+            analyst="service",
+            groups_per_unit=settings.groups_per_unit,
+            rows_per_unit=settings.rows_per_unit,
+            memory_limit=os.environ.get("LEASTNOISE_ENGINE_MEMORY"),
+        )
+
+
+def _schema(dataset: Dataset) -> dict[str, Any]:
+    """The public schema: what `ln.connect` needs to make questions."""
+    bound = dataset.contribution
+    return {
+        "name": dataset.name,
+        "columns": [write_column(column) for column in dataset.table.types.values()],
+        "privacy_unit": bound.privacy_unit,
+        "groups_per_unit": bound.groups_per_unit,
+        "rows_per_unit": bound.rows_per_unit,
+        "budget": dataset.budget.to_dict(),
+    }
+
+
+def _price(asked: Query | Batch, order: Mapping[str, Any], sure: dict[str, Any]) -> Any:
+    more = {name: order[name] for name in ("delta", "currency") if order.get(name) is not None}
+    return asked.price(order["error"], **more, **sure).to_dict()
+
+
+def _certificates(asked: Query | Batch, price: Privacy) -> Any:
+    """What the checker can verify of each mechanism, or why there is nothing."""
+    plan = asked.plan(price)
+    plans = [plan] if isinstance(asked, Query) else list(plan.plans)  # type: ignore[union-attr]
+    found: list[dict[str, Any]] = []
+    for each in plans:
+        try:
+            found.append({"certificate": json.loads(each.mechanism.certificate().to_json())})  # type: ignore[union-attr]
+        except LeastNoiseError as refusal:
+            found.append({"certificate": None, "reason": str(refusal)})
+    return found
+
+
+def write_held(request: Request) -> dict[str, Any]:
+    """A request of the ledger as JSON, so that another process can cancel or fail it."""
+    return {
+        "id": request.id,
+        "event": request.event.to_dict(),
+        "dataset": request.dataset,
+        "analyst": request.analyst,
+        "purpose": request.purpose,
+        "parameters": dict(request.parameters),
+    }
+
+
+def read_held(told: Any) -> Request:
+    """The inverse of `write_held`."""
+    return Request(**{**told, "event": event_from_dict(told["event"])})
+
+
+def write_error(error: LeastNoiseError) -> dict[str, Any]:
+    """An error as JSON: its kind and its three parts, which are public."""
+    return {"kind": type(error).__name__, "problem": error.problem, "given": error.given, "fix": error.fix}
+
+
+def read_frame(channel: socket.socket) -> Any:
+    """The next message; None at the end."""
+    head = _exactly(channel, _HEAD.size)
+    if head is None:
+        return None
+    (length,) = _HEAD.unpack(head)
+    body = _exactly(channel, length)
+    return None if body is None else json.loads(body)
+
+
+def write_frame(message: Any) -> bytes:
+    """A message with its length."""
+    body = json.dumps(message, allow_nan=False).encode()
+    return _HEAD.pack(len(body)) + body
+
+
+def _exactly(channel: socket.socket, count: int) -> bytes | None:
+    found = bytearray()
+    while len(found) < count:
+        chunk = channel.recv(min(count - len(found), 1 << 20))
+        if not chunk:
+            return None
+        found += chunk
+    return bytes(found)
+
+
+def main() -> None:
+    """Do orders until the service goes away."""
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever runs the service stops the service
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+    configuration = read_configuration(Path(sys.argv[2]))
+    ledger = WatchedLedger.open(sys.argv[3])
+    worker = Worker(configuration, ledger, lambda told: channel.sendall(write_frame({"told": told})))  # type: ignore[arg-type]
+    channel.sendall(write_frame({"ready": os.getpid()}))
+    while (order := read_frame(channel)) is not None:
+        try:
+            reply = {"result": worker.do(order)}
+        except LeastNoiseError as error:
+            reply = {"error": write_error(error)}
+        except BaseException:  # its words may quote private values
+            reply = {"error": None}
+        channel.sendall(write_frame(reply))
+
+
+if __name__ == "__main__":
+    main()
