@@ -35,7 +35,6 @@ __all__ = ["make_app"]
 
 _log = logging.getLogger("leastnoise.service")
 
-_FAILURES_PER_MINUTE = 60  # of one address without a valid token
 _QUESTION = {"question": "count", "by": "city", "keys": ["Ashford", "Brook"]}
 _BODIES: dict[str, dict[str, Any]] = {
     "plan": {"question": _QUESTION, "price": {"epsilon": "1/2"}},
@@ -92,7 +91,8 @@ def make_app(service: Service) -> FastAPI:
             503: {"description": "Not now.", **problem},
         },
     )
-    callers, failures = Limiter(service.settings.requests_per_minute), Limiter(_FAILURES_PER_MINUTE)
+    callers = Limiter(service.settings.requests_per_minute)
+    failures = Limiter(service.settings.failures_per_minute)
 
     async def caller(request: Request) -> Principal:
         kind, _, token = request.headers.get("authorization", "").partition(" ")

@@ -55,8 +55,7 @@ __all__ = ["Service"]
 _MOST_PLANS = 2000  # that are kept
 _SWEEP = 5  # seconds between two looks for approvals that ended
 _STOPPING = 10  # seconds that running releases may take when the server stops
-_FREE = ("refused", "cancelled", "expired", "denied")  # states in which the id may stand for another question
-_AGAIN = ("approved", "unfinished", "failed", *_FREE)
+_AGAIN = ("approved", "unfinished", "failed", "refused", "cancelled", "expired", "denied")  # asked again, it goes on
 _FIELDS = {
     "plan": {"question", "price", "purpose", "confidence"},
     "price": {"question", "error", "delta", "currency", "purpose", "confidence"},
@@ -238,7 +237,7 @@ class Service:
         known = await asyncio.to_thread(self.store.asked_as, who.name, name)
         if known is None:
             raise ServiceUnavailable("the request is gone", fix="ask again under the same request id")
-        if known.body != text and known.state not in _FREE:
+        if known.body != text and known.state != "refused":  # one that was refused never held anything
             raise RequestConflict(
                 "this request id was used before for something else",
                 given=name,

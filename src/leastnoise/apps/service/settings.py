@@ -74,6 +74,7 @@ class ServiceSettings:
     answer_after: float = 0
     approval_lasts: float = 7 * 86400
     requests_per_minute: int = 600
+    failures_per_minute: int = 60
     largest_body: int = 10**6
     wait: float = 30
     oidc: OidcSettings | None = None
@@ -97,7 +98,7 @@ def read_settings(configuration: Configuration) -> ServiceSettings:
             found[name] = read_duration(value, place)
         elif name in ("memory_limit", "largest_body"):
             found[name] = _size(value, place)
-        elif name in ("port", "workers", "requests_per_minute"):
+        elif name in ("port", "workers", "requests_per_minute", "failures_per_minute"):
             found[name] = _whole(value, place)
         else:
             found[name] = _text(value, place)
