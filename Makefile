@@ -3,10 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test quick check package mutate bench papers docs clean
+.PHONY: help demo serve test quick check package mutate bench bench-service papers docs clean
 
 help:            ## show this list
-	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */  make \1|/' | column -t -s '|'
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */  make \1|/' | column -t -s '|'
 
 .venv/core.stamp: pyproject.toml
 	@echo "── setting up .venv"
@@ -26,6 +26,14 @@ help:            ## show this list
 
 demo: .venv/core.stamp  ## set up and show the main job
 	$(BIN)/leastnoise demo
+
+.venv/service.stamp: .venv/core.stamp
+	@echo "── installing the service"
+	$(PIP) install --progress-bar on -e '.[service]'
+	@touch $@
+
+serve: .venv/service.stamp  ## serve made-up data, with a curator's and an analyst's token
+	$(BIN)/leastnoise serve --demo build/service
 
 test: .venv/dev.stamp  ## set up and run every test
 	$(BIN)/python -m pytest -n 2 --dist loadfile
@@ -56,6 +64,9 @@ mutate: .venv/dev.stamp  ## apply wrong lines one by one; the tests must notice 
 
 bench: .venv/bench.stamp  ## compare speed with peers in one run
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks
+
+bench-service: .venv/dev.stamp  ## the service under load: plans, releases, a race with kills, a soak (about five minutes)
+	$(BIN)/python -m benchmarks.service_load
 
 papers: .venv/core.stamp  ## recompute the claims of the source texts and draw their figures
 	$(BIN)/python -m papers --out build/papers

@@ -22,7 +22,7 @@ ledger = "{ledger}"
 [datasets.people]
 source = "people.parquet"
 unit = "person"
-budget = ["{budget}", "1e-6"]
+budget = ["{budget}", "{delta}"]
 rows_per_unit = 3
 {dataset}
 [datasets.secret]
@@ -46,13 +46,24 @@ class Server:
     """The server, and how to talk to it."""
 
     def __init__(
-        self, folder, *, service="", dataset="", budget="15", ledger="team.ledger", store=None, limits=(10**6, 10**6)
+        self,
+        folder,
+        *,
+        service="",
+        dataset="",
+        budget="15",
+        delta="1e-6",
+        ledger="team.ledger",
+        store=None,
+        limits=(10**6, 10**6),
     ):
         self.folder, self.port, self.process = Path(folder), free_port(), None
         self.place = ledger if "://" in ledger else str(self.folder / ledger)
         self.store_place = store or f"{self.place}.service"
         more = f'store = "{store}"\n{service}' if store else service
-        text = CONFIGURATION.format(ledger=ledger, service=more, dataset=dataset, budget=budget, limits=limits)
+        text = CONFIGURATION.format(
+            ledger=ledger, service=more, dataset=dataset, budget=budget, delta=delta, limits=limits
+        )
         (self.folder / "leastnoise.toml").write_text(text)
         if not (self.folder / "people.parquet").exists():
             write_people(self.folder / "people.parquet")

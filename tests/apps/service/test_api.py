@@ -195,6 +195,16 @@ def test_a_dearer_question_waits_for_a_second_person(server, tokens):
     assert server.spent() == before + Fraction(5, 2)
 
 
+def test_a_price_in_another_currency_waits(server, tokens):
+    """It can't be compared with the threshold, so it is above it."""
+    body = {"question": BY_CITY, "price": {"rho": "1/1000"}, "request_id": "in rho"}
+    asked = server.call("POST", "/v1/datasets/people/releases", body, tokens["ben"])
+    assert (asked.status, asked.json["type"]) == (409, "urn:leastnoise:ApprovalPending")
+    assert (
+        server.call("DELETE", f"/v1/releases/{waits(server, tokens['ben'])['id']}", token=tokens["ben"]).status == 200
+    )
+
+
 def test_a_denied_question_gives_its_price_back(server, tokens):
     before = server.spent()
     assert server.ask(tokens["ada"], "too dear", "9/4").status == 409
