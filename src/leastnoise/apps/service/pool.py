@@ -20,7 +20,7 @@ from leastnoise import errors
 from leastnoise.apps.service.worker import write_frame
 from leastnoise.errors import LeastNoiseError, ServiceUnavailable
 
-__all__ = ["Pool", "WorkerDied", "read_error"]
+__all__ = ["Pool", "Told", "WorkerDied", "read_error"]
 
 _LOOK = 0.1  # seconds between two looks at a worker's memory
 _MOST_WAITING = 500

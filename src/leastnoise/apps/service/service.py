@@ -28,7 +28,7 @@ from typing import Any
 
 from leastnoise.apps.config import Configuration, read_amount
 from leastnoise.apps.service.access import Principal, principal_of
-from leastnoise.apps.service.pool import Pool, WorkerDied, read_error
+from leastnoise.apps.service.pool import Pool, Told, WorkerDied, read_error
 from leastnoise.apps.service.settings import ServiceSettings
 from leastnoise.apps.service.store import Asked, Store
 from leastnoise.apps.service.worker import read_held, write_error
@@ -214,6 +214,8 @@ class Service:
         read_name(order["request_id"], "request_id")
         text = canonical({field: order.get(field) for field in ("dataset", "purpose", "question", "price")}, "question")
         asked = await self._taken(who, order, text)
+        if asked.state == "done":
+            return asked
         task = self._tasks.get(asked.id)
         if task is not None:
             await asyncio.wait({task}, timeout=wait)
@@ -231,10 +233,12 @@ class Service:
             f"rel-{system_source.bits(128):032x}", who.name, name, order["dataset"], order["purpose"], text, "running",
             now, now, self.server,
         )  # fmt: skip
-        if await asyncio.to_thread(self.store.begin, fresh):
-            return self._begun(fresh, order, None)
-        await self._expire()
         known = await asyncio.to_thread(self.store.asked_as, who.name, name)
+        if known is None and await asyncio.to_thread(self.store.begin, fresh):
+            return self._begun(fresh, order, None)
+        if known is None or known.state in ("waiting", "approved"):
+            await self._expire()
+            known = await asyncio.to_thread(self.store.asked_as, who.name, name)
         if known is None:
             raise ServiceUnavailable("the request is gone", fix="ask again under the same request id")
         if known.body != text and known.state != "refused":  # one that was refused never held anything
@@ -282,7 +286,7 @@ class Service:
 
         held: Any = None
         try:
-            result = await self.pool.run(order, told, reads=True)
+            result = await self._on_time(order, told)
             fields = {"result": result, "plan": result["plan"]}
             await self._move(asked, "done", **fields)
             self.counted["release"] += 1
@@ -304,6 +308,21 @@ class Service:
             self.counted["refused"] += 1
             state = "failed" if isinstance(error, EngineFailure) else "refused"
             await self._move(asked, state, problem=write_error(error))
+
+    async def _on_time(self, order: dict[str, Any], told: Told) -> Any:
+        """What a worker answers, at the next multiple of `answer_after`: how long it took says little about the data.
+
+        Until then nobody is told, neither whoever waits nor whoever looks, and a failure is not charged before.
+        """
+        grid, begun = self.settings.answer_after, time.monotonic()
+        try:
+            return await self.pool.run(order, told, reads=True)
+        except asyncio.CancelledError:
+            grid = 0
+            raise
+        finally:
+            if grid:
+                await asyncio.sleep(grid - (time.monotonic() - begun) % grid)
 
     async def _settled(self, asked: Asked, held: Any, *, failed: bool) -> None:
         """Let the ledger say what becomes of a request whose worker is dead."""
@@ -356,7 +375,9 @@ class Service:
         return await asyncio.to_thread(self.store.result, asked.id) if asked.state == "done" else None
 
     def progress(self, asked: Asked) -> str | None:
-        """How far a running release is."""
+        """How far a running release is; where answers have their times, that it runs and no more."""
+        if asked.state == "running" and self.settings.answer_after:
+            return "running"
         return self._progress.get(asked.id, "starting") if asked.state == "running" else None
 
     async def certificate(self, asked: Asked) -> Any:
