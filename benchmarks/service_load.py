@@ -99,7 +99,7 @@ async def race(server, analysts, each, price, kills=12, seconds=900):
                 if status == 200:
                     answered[name, f"{name} {number}"] = told["result"]["rows"]
                     break
-                if status and status != 503:
+                if status not in (0, 202, 503):
                     kind = told["type"].rpartition(":")[2]
                     refused[kind] = refused.get(kind, 0) + 1
                     break

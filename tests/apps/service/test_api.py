@@ -33,6 +33,9 @@ def test_a_plan_is_free_and_a_price_finds_one(server, tokens):
     assert plan.status == 200
     assert plan.json["error"]["confidence"] == 0.9
     assert plan.json["left"] == before
+    assert plan.json["other_prices"] == []
+    more = server.call("POST", "/v1/datasets/people/plan", {**body, "other_prices": True}, tokens["ben"])
+    assert len(more.json["other_prices"]) == 4
     wanted = {"question": BY_CITY, "error": 20}
     price = server.call("POST", "/v1/datasets/people/price", wanted, tokens["ben"]).json
     assert price["error"]["within"] <= 20

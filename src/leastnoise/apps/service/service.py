@@ -57,7 +57,7 @@ _SWEEP = 5  # seconds between two looks for approvals that ended
 _STOPPING = 10  # seconds that running releases may take when the server stops
 _AGAIN = ("approved", "unfinished", "failed", "refused", "cancelled", "expired", "denied")  # asked again, it goes on
 _FIELDS = {
-    "plan": {"question", "price", "purpose", "confidence"},
+    "plan": {"question", "price", "purpose", "confidence", "other_prices"},
     "price": {"question", "error", "delta", "currency", "purpose", "confidence"},
     "release": {"question", "price", "purpose", "confidence", "request_id", "event"},
 }
@@ -194,6 +194,8 @@ class Service:
         for field, kinds in _KINDS.items():
             if field in body and (type(body[field]) is bool or not isinstance(body[field], kinds)):
                 raise BadParameter(f"{field} is of the wrong kind", given=type(body[field]).__name__, fix="see the API")
+        if type(body.get("other_prices", False)) is not bool:
+            raise BadParameter("other_prices is true or false", fix="leave it out")
         needed = {"plan": ["question", "price"], "price": ["question", "error"], "release": _NEEDED}[what]
         for field in needed:
             if field not in body:

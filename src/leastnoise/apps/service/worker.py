@@ -32,7 +32,7 @@ from leastnoise.errors import (
 from leastnoise.ledger import Ledger, Opening, Receipt, Request
 from leastnoise.model.events import event_from_dict
 from leastnoise.model.privacy import Privacy
-from leastnoise.release import Batch, BatchRelease, Dataset, Query
+from leastnoise.release import Batch, BatchPlan, BatchRelease, Dataset, Query, Release, ReleasePlan
 from leastnoise.release import open as open_dataset
 from leastnoise.release.calls import read_written_price
 from leastnoise.release.remote import write_column, write_left
@@ -131,12 +131,13 @@ class Worker:
             return _price(asked, order, sure)
         price = read_written_price(order["price"])
         if order["do"] == "plan":
-            return asked.plan(price, **sure).to_dict()
+            plan = asked.plan(price, **sure)
+            return (plan if order.get("other_prices") else _brief(plan)).to_dict()
         if order["do"] == "certificate":
             return _certificates(asked, price)
         if needs_approval(price, self._ledger.threshold):
-            self._ledger.tell({"progress": "planned", "plan": asked.plan(price, **sure).to_dict()})
-        released = asked.release(price, request_id=order["request_id"], **sure)
+            self._ledger.tell({"progress": "planned", "plan": _brief(asked.plan(price, **sure)).to_dict()})
+        released = _without_other_prices(asked.release(price, request_id=order["request_id"], **sure))
         several = isinstance(released, BatchRelease)
         recorded = [each.recorded for each in released] if isinstance(released, BatchRelease) else released.recorded
         left = released.plan.left
@@ -176,6 +177,20 @@ class Worker:
             rows_per_unit=settings.rows_per_unit,
             memory_limit=os.environ.get("LEASTNOISE_ENGINE_MEMORY"),
         )
+
+
+def _brief(plan: ReleasePlan | BatchPlan) -> Any:
+    """The plan without its errors at other prices, which take longer to find than the rest of it."""
+    if isinstance(plan, BatchPlan):
+        return replace(plan, plans=tuple(_brief(each) for each in plan.plans))
+    return replace(plan, other_prices=lambda _: ())
+
+
+def _without_other_prices(released: Release | BatchRelease) -> Release | BatchRelease:
+    if isinstance(released, BatchRelease):
+        each = tuple(replace(one, plan=_brief(one.plan)) for one in released.releases)
+        return replace(released, releases=each, plan=_brief(released.plan))
+    return replace(released, plan=_brief(released.plan))
 
 
 def _schema(dataset: Dataset) -> dict[str, Any]:
