@@ -158,7 +158,14 @@ def _moment(name: str) -> Callable[[_Asked], Query]:
 def _quantile(asked: _Asked) -> Query:
     levels = list(asked.options.level) or ["1/2"]
     wanted = levels[0] if len(levels) == 1 else levels
-    return asked.dataset.quantile(asked.column, wanted, **asked.scale(asked.column), **asked.rest)
+    return asked.dataset.quantile(
+        asked.column,
+        wanted,
+        **asked.scale(asked.column),
+        **asked.breakdown(asked.options.by),
+        **asked.rest,
+        expected_rows=asked.options.expected_rows,
+    )
 
 
 def _most_common(asked: _Asked) -> Query:
@@ -205,6 +212,7 @@ def _sorted_counts(asked: _Asked) -> Query:
 
 _GROUPS = frozenset({"keys", "key", "keys_from", "bins", "where"})
 _SCALE = frozenset({"bounds", "step", "where"})
+_RANKS = _GROUPS | _SCALE | {"by", "expected_rows"}
 QUESTIONS: Mapping[str, _Question] = {
     "count": _Question("none", _GROUPS | {"by", "of"}, _count, "count --by city --keys Bonn,Ulm"),
     "sum": _Question("one", _GROUPS | _SCALE | {"by"}, _sum, "sum salary --bounds 0,200000"),
@@ -214,8 +222,8 @@ QUESTIONS: Mapping[str, _Question] = {
     "variance": _Question(
         "one", _GROUPS | _SCALE | {"by", "expected_rows"}, _moment("variance"), "variance salary --bounds 0,200000"
     ),
-    "median": _Question("one", _SCALE, _quantile, "median salary --bounds 0,200000"),
-    "quantile": _Question("one", _SCALE | {"level"}, _quantile, "quantile salary --level 0.9 --bounds 0,200000"),
+    "median": _Question("one", _RANKS, _quantile, "median salary --bounds 0,200000"),
+    "quantile": _Question("one", _RANKS | {"level"}, _quantile, "quantile salary --level 0.9 --bounds 0,200000"),
     "most-common": _Question("some", _GROUPS | {"of", "top"}, _most_common, "most-common city --top 5 --keys Bonn,Ulm"),
     "choose": _Question(
         "none", frozenset({"option", "where"}), _choose, 'choose --option "young: age < 30" --option "old: age >= 30"'

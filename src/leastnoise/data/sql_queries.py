@@ -84,19 +84,26 @@ class BoundedQueries:
         placed = select(f"CASE {tests}ELSE {dialect.number(most)} END AS cell", largest, "units")
         return select(f"cell, {self._count('*')} AS m0", placed, "places", "GROUP BY cell")
 
-    def chosen_rows(self, rows: Fragment, cells: int) -> Fragment:
-        """(cell, rows) from rows (unit, cell): `rows_per_unit` rows of each unit, drawn without replacement."""
+    def chosen_rows(self, rows: Fragment, parts: int, cells: int) -> Fragment:
+        """(cell, rows) from rows (unit, part, cell): `rows_per_unit` rows of each unit in each part that it keeps.
+
+        Rows are drawn without replacement. A cell lies in one part; a unit keeps at most `groups_per_unit` parts.
+        """
         if self.contribution.privacy_unit is None:
             return self._sum_rows(rows, (CountRows(),))
         dialect, most = self.dialect, self.contribution.rows_per_unit
         if most > _MOST_COPIES:
             fix = "pass a smaller rows_per_unit"
             raise TooLarge("rows are drawn from at most 2^24 rows of a unit", given=most, fix=fix)
+        owner = "unit" if parts == 1 else "unit, part"
         copies = f"least(count(*), {dialect.number(max(most, _TOLD_APART))})"
-        pairs = select(f"unit, cell, {copies} AS copies", rows, "placed", "GROUP BY unit, cell")
-        numbered = select(f"unit, cell, {dialect.times('copies')} AS copy", pairs, "pairs")
+        pairs = select(f"{owner}, cell, {copies} AS copies", rows, "placed", f"GROUP BY {owner}, cell")
+        if parts > self.contribution.groups_per_unit:
+            pairs = self._kept_parts(pairs, parts)
+        numbered = select(f"{owner}, cell, {dialect.times('copies')} AS copy", pairs, "pairs")
         pick = self._pick("cell", cells, f"cell * {dialect.number(_COPIES)} + copy")
-        return self._kept(select("unit, " + pick + " AS pick", numbered, "numbered"), most, cells, 1)
+        picks = select(f"{owner}, " + pick + " AS pick", numbered, "numbered")
+        return self._kept(picks, most, cells, 1, owner)
 
     def scores(self, rows: Fragment, options: int) -> Fragment:
         """One row (o0, o1, …) from rows (unit, o0, o1, …) of marks: Σ over units of min(marked rows, rows_per_unit)."""
@@ -126,22 +133,33 @@ class BoundedQueries:
         bits = self.dialect.hash(self.secret, ("unit", self.unit_kind), (hashed or cell, Kind.INTEGER))
         return "((" + bits + f" & {self.dialect.number(_POSITIVE ^ mask)}) | {cell})"
 
-    def _smallest(self, picks: Fragment, most: int) -> Fragment:
-        """The `most` smallest picks of each unit: by a heap where the engine has one, else in a window."""
+    def _kept_parts(self, pairs: Fragment, parts: int) -> Fragment:
+        """The pairs in the parts that a unit keeps; hashed apart from its rows, so that the two choices are."""
+        pick = self._pick("part", parts, f"{self.dialect.number(-1)} - part")
+        picked = select("unit, part, cell, copies, " + pick + " AS pick", pairs, "pairs")
+        place = "dense_rank() OVER (PARTITION BY unit ORDER BY pick) AS place"
+        ranked = select(f"unit, part, cell, copies, {place}", picked, "picks")
+        most = self.contribution.groups_per_unit
+        return select("unit, part, cell, copies", ranked, "ranked", f"WHERE place <= {most}")
+
+    def _smallest(self, picks: Fragment, most: int, owner: str = "unit") -> Fragment:
+        """The `most` smallest picks of each owner: by a heap where the engine has one, else in a window."""
         if most == 1:
-            return select("min(pick) AS pick", picks, "picks", "GROUP BY unit")
+            return select("min(pick) AS pick", picks, "picks", f"GROUP BY {owner}")
         if most <= self.dialect.heap:
-            return select(f"unnest(min(pick, {most})) AS pick", picks, "picks", "GROUP BY unit")
-        return select("pick", self._ranked("pick", picks), "ranked", f"WHERE place <= {most}")
+            return select(f"unnest(min(pick, {most})) AS pick", picks, "picks", f"GROUP BY {owner}")
+        return select("pick", self._ranked("pick", picks, owner), "ranked", f"WHERE place <= {most}")
 
-    def _ranked(self, values: str, picks: Fragment) -> Fragment:
-        return select(f"{values}, row_number() OVER (PARTITION BY unit ORDER BY pick) AS place", picks, "picks")
+    def _ranked(self, values: str, picks: Fragment, owner: str = "unit") -> Fragment:
+        return select(f"{values}, row_number() OVER (PARTITION BY {owner} ORDER BY pick) AS place", picks, "picks")
 
-    def _kept(self, picks: Fragment, most: int, cells: int, measures: int) -> Fragment:
+    def _kept(self, picks: Fragment, most: int, cells: int, measures: int, owner: str = "unit") -> Fragment:
         """The kept picks counted by cell, once for each measure."""
         counted = "".join(f", {self._count('*')} AS m{number}" for number in range(measures))
         cell = f"pick & {self.dialect.number(self._mask(cells))} AS cell"
-        return select(f"cell{counted}", select(cell, self._smallest(picks, most), "kept"), "cells", "GROUP BY cell")
+        return select(
+            f"cell{counted}", select(cell, self._smallest(picks, most, owner), "kept"), "cells", "GROUP BY cell"
+        )
 
     def _chosen(self, pairs: Fragment, cells: int, measures: int, sums: str) -> Fragment:
         """Keep the pairs up to the last pick that a unit may keep: with a heap, a join is cheaper than a window."""

@@ -32,9 +32,18 @@ from leastnoise.data.predicates.typecheck import typed
 from leastnoise.data.relation import Relation, Rows
 from leastnoise.data.sql_queries import BoundedQueries
 from leastnoise.data.values import ReachedThresholds, row_value, total_type
-from leastnoise.errors import BadParameter, Closed, ForeignProcess, LeastNoiseError, UnsafeQuestion, engine_failure
+from leastnoise.errors import (
+    BadParameter,
+    Closed,
+    ForeignProcess,
+    LeastNoiseError,
+    TooLarge,
+    UnsafeQuestion,
+    engine_failure,
+)
 from leastnoise.exact.parameters import read_rational
 from leastnoise.exact.sources import system_source
+from leastnoise.model.limits import MOST_RANK_CELLS
 
 if TYPE_CHECKING:
     from leastnoise.data.predicates import Predicate
@@ -146,13 +155,20 @@ class Table(ABC):
         return _dense([(found, counts) for found, counts in answers], (most + 1,))
 
     def ranks(
-        self, contribution: Contribution, column: str, grid: Sequence[Fraction], where: Predicate | None = None
+        self,
+        contribution: Contribution,
+        column: str,
+        grid: Sequence[Fraction],
+        where: Predicate | None = None,
+        axes: tuple[Axis, ...] = (),
     ) -> NDArray[np.int64]:
         """Rows nearest to each point of a public increasing grid (halfway goes up, missing values are dropped).
 
-        At most `rows_per_unit` rows of a unit count in total; which ones is a uniform choice by a fresh secret.
+        With axes, in each of their cells: the last axis of the array is the grid. A unit keeps at most
+        `groups_per_unit` cells, and at most `rows_per_unit` rows of a unit count in each; which ones is a uniform
+        choice by a fresh secret.
         """
-        return self._ranks(contribution, column, grid, where, _fresh_secret())
+        return self._ranks(contribution, column, grid, where, _fresh_secret(), axes)
 
     def scores(
         self, contribution: Contribution, options: Sequence[Predicate], where: Predicate | None = None
@@ -380,19 +396,30 @@ class Table(ABC):
         grid: Sequence[Fraction],
         where: Predicate | None,
         secret: Secret,
+        axes: tuple[Axis, ...] = (),
     ) -> NDArray[np.int64]:
         reading, ranked = self._relation, self._relation.column(column, numeric=True)
         points = [point if isinstance(point, Fraction) else read_rational(point, "grid") for point in grid]
         if not points or any(not low < high for low, high in pairwise(points)):
             raise BadParameter("grid must hold points that increase", given=column, fix="pass grid=range(0, 121)")
+        for axis in axes:
+            reading.column(axis.column, numeric=not hasattr(axis, "keys"))
+        parts = index_cells(axes, reading.columns, self.dialect, "base")
+        cells = parts.count * len(points)
+        if cells > MOST_RANK_CELLS:
+            fix = "take fewer keys, or a larger step"
+            raise TooLarge(f"keys times grid points are at most {MOST_RANK_CELLS}", given=cells, fix=fix)
         value = f"base.{self.dialect.quote(column)}"
         middles = [(low + high) / 2 for low, high in pairwise(points)]
         place = ReachedThresholds(middles, ranked, value, self.dialect).count_reached()
-        present = f"CASE WHEN NOT {self.dialect.missing(value, ranked)} THEN {place} END AS cell"
-        rows = reading.rows(contribution, where, [column], [present])
-        shape = partial(self._queries(contribution, secret).chosen_rows, cells=len(points))
+        spread = f"({parts.expression}) * {self.dialect.number(len(points))} + " if axes else ""
+        present = f"CASE WHEN NOT {self.dialect.missing(value, ranked)} THEN {spread}{place} END AS cell"
+        outputs = [present, f"{parts.expression} AS part"] if axes else [present]
+        needed = {column, *(axis.column for axis in axes)}
+        rows = reading.rows(contribution, where, needed, outputs, parts)
+        shape = partial(self._queries(contribution, secret).chosen_rows, parts=parts.count, cells=cells)
         answers = self._answers(contribution, rows, _ON_THE_AXES, shape)
-        return _dense([(found, counts) for found, counts in answers], (len(points),))
+        return _dense([(found, counts) for found, counts in answers], (*parts.shape, len(points)))
 
 
 @contextmanager

@@ -22,6 +22,7 @@ __all__ = [
     "MOST_NUMBERS",
     "MOST_OPTIONS",
     "MOST_POINTS",
+    "MOST_RANK_CELLS",
     "MOST_ROWS",
     "MOST_ROWS_OF_BODIES",
     "MOST_ROWS_PER_UNIT",
@@ -63,6 +64,9 @@ MOST_STRATEGY_CELLS = 1024
 
 MOST_POINTS = 1 << 16
 """Points of a grid for quantiles; as many edges go to the engine."""
+
+MOST_RANK_CELLS = 1 << 22
+"""Keys times grid points of quantiles by group: a count for each is held in memory."""
 
 MOST_UNEVEN = 1 << 12
 """Edges and points that are not evenly spaced, or beside a decimal column: each is a test in the text of the query, and

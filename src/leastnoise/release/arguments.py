@@ -44,6 +44,7 @@ __all__ = [
     "read_by",
     "read_fixed_point",
     "read_grid",
+    "read_interval_share",
     "read_key",
     "read_levels",
     "read_tables",
@@ -407,7 +408,7 @@ def read_fixed_point(table: Table, column: str, bounds: Bounds, step: NumberLike
 
 
 def read_levels(levels: NumberLike | Iterable[NumberLike]) -> tuple[Fraction, ...]:
-    """Levels between 0 and 1 that increase.
+    """Levels from 0 to 1 that increase; several lie between the two.
 
     >>> read_levels([0.25, 0.5]), read_levels("1/2")
     ((Fraction(1, 4), Fraction(1, 2)), (Fraction(1, 2),))
@@ -417,7 +418,29 @@ def read_levels(levels: NumberLike | Iterable[NumberLike]) -> tuple[Fraction, ..
     found = tuple(read_level(level) for level in listed)
     if not found or any(low >= high for low, high in pairwise(found)):
         raise BadParameter("levels must increase", given=listed[:3], fix="pass [0.25, 0.5, 0.75]")
+    if len(found) > 1 and not 0 < found[0] <= found[-1] < 1:
+        fix = "ask for level 0 or 1 by itself, or for 0.01 and 0.99"
+        raise BadParameter("several levels must lie between 0 and 1", given=listed[:3], fix=fix)
     return found
+
+
+def read_interval_share(
+    levels: tuple[Fraction, ...], share: NumberLike | None, confidence: NumberLike
+) -> tuple[Fraction | None, Fraction]:
+    """The share of the price that pays for intervals, None for no intervals, and their confidence.
+
+    >>> read_interval_share((Fraction(1, 2),), "1/3", 0.9)
+    (Fraction(1, 3), Fraction(9, 10))
+    """
+    level = read_rational(confidence, "interval_confidence", above=0, below=1)
+    if share is None:
+        return None, level
+    found = read_rational(share, "interval_share", above=0, below=1)
+    if levels[0] == 0 or levels[-1] == 1:
+        raise BadParameter(
+            "a minimum or maximum has no interval", fix="leave out interval_share, or ask for level 0.01"
+        )
+    return found, level
 
 
 def read_grid(

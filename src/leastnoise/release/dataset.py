@@ -17,6 +17,7 @@ from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.ledger import Ledger, Opening
 from leastnoise.ledger.record import Json, read_name
 from leastnoise.model.limits import MOST_CELLS, MOST_OPTIONS, MOST_TABLE_CELLS, MOST_TURNS
+from leastnoise.model.mechanism import LEVEL
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.strategies import GOALS
 from leastnoise.release.arguments import (
@@ -31,6 +32,7 @@ from leastnoise.release.arguments import (
     read_by,
     read_fixed_point,
     read_grid,
+    read_interval_share,
     read_levels,
     read_tables,
     require_cells,
@@ -424,8 +426,15 @@ class Dataset:
         bounds: Bounds = None,
         step: Limit = None,
         grid: Sequence[NumberLike] | None = None,
+        by: By = None,
+        keys: Keys = None,
+        bins: Bins = None,
         where: Where = None,
+        groups_per_unit: Limit = None,
         rows_per_unit: Limit = None,
+        expected_rows: Limit = None,
+        interval_share: Limit = None,
+        interval_confidence: NumberLike = LEVEL,
     ) -> Query:
         """The median of a numeric column, chosen from a public grid.
 
@@ -434,10 +443,34 @@ class Dataset:
             bounds: Public; values outside count as the nearer one.
             step: The distance of grid points; about a thousandth of the width if left out.
             grid: The points themselves, instead of bounds and step.
+            by: The columns to break down by, with public keys or bins for each.
+            keys: The public keys of a column, or a dict from column to keys.
+            bins: The public edges of a numeric column, or a dict from column to edges; the last bin is closed.
             where: Which rows count: text such as "age >= 18", or a predicate.
-            rows_per_unit: The most rows one unit may count with, in all.
+            groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
+            rows_per_unit: The most rows one unit may count with in each group, or in all without groups.
+            expected_rows: A public guess of the number of rows per group, by which the mechanism is chosen; 1000 if
+                left out.
+            interval_share: The share of the price that pays for intervals in the unit of the column, such as "1/2";
+                without it there are none.
+            interval_confidence: The probability with which each interval holds the true quantile, on every table.
         """
-        return self.quantile(column, Fraction(1, 2), bounds, step, grid, where, rows_per_unit)
+        return self.quantile(
+            column,
+            Fraction(1, 2),
+            bounds,
+            step,
+            grid,
+            by,
+            keys,
+            bins,
+            where,
+            groups_per_unit,
+            rows_per_unit,
+            expected_rows,
+            interval_share,
+            interval_confidence,
+        )
 
     def quantile(
         self,
@@ -446,25 +479,51 @@ class Dataset:
         bounds: Bounds = None,
         step: Limit = None,
         grid: Sequence[NumberLike] | None = None,
+        by: By = None,
+        keys: Keys = None,
+        bins: Bins = None,
         where: Where = None,
+        groups_per_unit: Limit = None,
         rows_per_unit: Limit = None,
+        expected_rows: Limit = None,
+        interval_share: Limit = None,
+        interval_confidence: NumberLike = LEVEL,
     ) -> Query:
-        """One or several quantiles of a numeric column, chosen from a public grid.
+        """One or several quantiles of a numeric column, chosen from a public grid; disjoint groups share one price.
 
         Args:
             column: Whose quantiles; missing values do not count.
-            levels: Between 0 and 1; several are released together.
+            levels: Between 0 and 1; several are released together. One may be 0, the minimum, or 1, the maximum.
             bounds: Public; values outside count as the nearer one.
             step: The distance of grid points; about a thousandth of the width if left out.
             grid: The points themselves, instead of bounds and step.
+            by: The columns to break down by, with public keys or bins for each.
+            keys: The public keys of a column, or a dict from column to keys.
+            bins: The public edges of a numeric column, or a dict from column to edges; the last bin is closed.
             where: Which rows count: text such as "age >= 18", or a predicate.
-            rows_per_unit: The most rows one unit may count with, in all.
+            groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
+            rows_per_unit: The most rows one unit may count with in each group, or in all without groups.
+            expected_rows: A public guess of the number of rows per group, by which the mechanism is chosen; 1000 if
+                left out.
+            interval_share: The share of the price that pays for intervals in the unit of the column, such as "1/2";
+                without it there are none.
+            interval_confidence: The probability with which each interval holds the true quantile, on every table.
         """
         numeric_column(self.table, column)
         found = read_levels(levels)
         points, even = read_grid(self.table, column, bounds, step, grid, len(found))
-        asked = self._rows(where, rows=rows_per_unit)
-        return Quantiles(**asked, column=column, levels=found, grid=points, even=even)
+        asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
+        share, confidence = read_interval_share(found, interval_share, interval_confidence)
+        return Quantiles(
+            **asked,
+            column=column,
+            levels=found,
+            grid=points,
+            even=even,
+            expected_rows=_read_guess(expected_rows),
+            interval_share=share,
+            interval_confidence=confidence,
+        )
 
     def most_common(
         self,

@@ -22,7 +22,7 @@ from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.model.show import html_table, number, rich_lines, text_lines
 from leastnoise.release.tables import TidyTable
 
-__all__ = ["AnswerPlan", "Change", "PricedError", "RangeAnswer", "ReleasePlan", "percent", "quantile_of"]
+__all__ = ["AnswerPlan", "Change", "PricedError", "RangeAnswer", "ReleasePlan", "percent", "quantile_of", "unit_of"]
 
 _LONG_PRICE = 8  # characters of a price that nobody reads at a glance
 Change = Callable[[TidyTable, Fraction], TidyTable]  # of a table whose intervals hold at some level
@@ -179,12 +179,17 @@ class ReleasePlan:
             *_error_lines(self.error, self.confidence),
             ("lower bound", "none known" if self.lower_bound is None else f"{number(self.lower_bound)} expected"),
             ("costs", price_text(self.price, self.cost)),
-            ("other prices", ", ".join(map(str, self.prices)) or None),
+            ("other prices", self._other_prices()),
             ("left", None if self.left is None else str(self.left)),
             ("compared", "; ".join(_compared(option) for option in self.options[1:]) or None),
             *(("note", note) for note in self.notes),
         ]
         return [(name, text) for name, text in shown if text is not None]
+
+    def _other_prices(self) -> str | None:
+        unit = "" if self.error is None else unit_of(self.error)
+        shown = [f"±{number(each.within)}{unit} at {short_price(each.price)}" for each in self.prices]
+        return ", ".join(shown) or None
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready: exact numbers as text."""
@@ -270,6 +275,11 @@ def percent(level: Fraction) -> str:
     ('95 %', '99.9 %')
     """
     return f"{float(100 * level):.10g} %"
+
+
+def unit_of(error: ErrorEstimate) -> str:
+    """What an error counts, after its number; nothing where it is in the unit of the answer."""
+    return "" if error.loss == "absolute" else f" {error.loss}"
 
 
 def _error_lines(error: ErrorEstimate | None, level: Fraction) -> list[tuple[str, str | None]]:

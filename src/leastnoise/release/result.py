@@ -19,7 +19,7 @@ from leastnoise.model.losses import Loss, absolute
 from leastnoise.model.mechanism import ErrorEstimate
 from leastnoise.model.priors import PriorLike
 from leastnoise.model.show import aligned, html_table, number, rich_table, short_table
-from leastnoise.release.plan import AnswerPlan, Change, RangeAnswer, ReleasePlan, percent
+from leastnoise.release.plan import AnswerPlan, Change, RangeAnswer, ReleasePlan, percent, unit_of
 from leastnoise.release.tables import TidyTable, measure_names
 
 __all__ = ["Release", "read_confidence"]
@@ -207,7 +207,8 @@ class Release:
         """One line about it."""
         done = f"; {', '.join(self.steps)}" if self.steps else ""
         far = self.plan.error_within
-        off = "" if far is None else f"; {percent(self.confidence)} error {number(far)}"
+        unit = "" if self.plan.error is None else unit_of(self.plan.error)
+        off = "" if far is None else f"; {percent(self.confidence)} error {number(far)}{unit}"
         return f"{self.plan.question}; cost {self.cost}{off}{done}"
 
     def __str__(self) -> str:

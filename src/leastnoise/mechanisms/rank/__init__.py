@@ -3,6 +3,8 @@
 from leastnoise.mechanisms.lower_bounds import least_worst_error
 from leastnoise.mechanisms.rank.bounded_mean import BoundedMean, PrivateMean
 from leastnoise.mechanisms.rank.quantile import IntervalQuantile, Quantile
+from leastnoise.mechanisms.rank.quantile_bound import QuantileBound
+from leastnoise.mechanisms.rank.quantile_table import QuantileTable
 from leastnoise.mechanisms.rank.several_quantiles import SeveralQuantiles
 from leastnoise.mechanisms.rank.smooth_median import SmoothMedian
 
@@ -11,6 +13,8 @@ __all__ = [
     "IntervalQuantile",
     "PrivateMean",
     "Quantile",
+    "QuantileBound",
+    "QuantileTable",
     "SeveralQuantiles",
     "SmoothMedian",
     "least_worst_error",

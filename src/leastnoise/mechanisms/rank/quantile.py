@@ -12,7 +12,7 @@ special care.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement
@@ -22,32 +22,36 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadParameter
+from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.arrays import Size, shape_of
 from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import Exact
+from leastnoise.exact.formulas import least_whole
+from leastnoise.exact.numbers import Exact, ln
 from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer, read_rational
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.rank.lattice import GridLattice, IntervalLattice, Lattice, Listed, read_grid, read_interval
-from leastnoise.mechanisms.rank.rank_law import (
-    RankLaw,
-    RankRule,
-    Records,
-    changes_quantile,
-    expected_changes,
-    least_expected_changes,
-    read_level,
-)
+from leastnoise.mechanisms.rank.rank_bounds import changes_quantile, expected_changes, least_expected_changes
+from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule, Records, read_level
+from leastnoise.mechanisms.rank.reference import REFERENCE_ROWS, law_reference
 from leastnoise.mechanisms.rank.tally import Tally
 from leastnoise.mechanisms.truths import read_records
 from leastnoise.model.certificate import Certificate, PrivacyCertificate
 from leastnoise.model.channel import Channel
-from leastnoise.model.events import BoundedRange
+from leastnoise.model.events import BoundedRange, Pure
 from leastnoise.model.graphs import DatasetGraph, from_edges, hamming
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.privacy import Privacy
 
-__all__ = ["IntervalQuantile", "LatticeQuantile", "Quantile", "certify", "growing_databases"]
+__all__ = [
+    "MOST_COINS",
+    "IntervalQuantile",
+    "LatticeQuantile",
+    "Quantile",
+    "certify",
+    "growing_databases",
+    "read_method",
+    "small_rank_certificate",
+]
 
 
 def certify(name: str, graph: DatasetGraph, epsilon: Exact, rows: Sequence[Sequence[Enclosure]]) -> PrivacyCertificate:
@@ -74,12 +78,45 @@ def growing_databases(records: int, points: int) -> DatasetGraph:
 _SMALL = 3  # records and points of a certificate
 
 
-class LatticeQuantile(Mechanism):
-    """P(r) ∝ e^(−(ε/2)·changes(r)) over the points r of a public lattice; a subclass reads the lattice.
+def small_rank_certificate(
+    name: str, epsilon: Exact, records: int | None, last: int, law_on: Callable[[int], RankLaw]
+) -> PrivacyCertificate:
+    """The exact channel of a rank law for at most three records on at most three points."""
+    last = min(last, _SMALL - 1)
+    law = law_on(last)
+    small = growing_databases if records is None else hamming
+    graph = small(_SMALL if records is None else max(min(records, _SMALL), 1), last + 1)
+    rows = [[law.pmf(r, np.sort(np.array(node, dtype=np.int64))) for r in range(last + 1)] for node in graph.nodes]
+    return certify(name, graph, epsilon, rows)
 
-    Privacy: one record changes every `changes(r)` by at most one, up for some points and down for others, so every
-    log-weight by at most ε/2 and the logarithm of the sum of weights by at most ε/2. The factor two can't be spared:
-    where nearly all weight moves down while one point moves up, both happen in full (docs/theory/quantile.md).
+
+MOST_COINS = 1 << 22
+_BEYOND = 20  # the points beyond a minimum or maximum win at most one time out of so many
+_METHODS = ("exponential", "permute and flip")
+
+
+def read_method(method: str, last: int) -> str:
+    """One of the two laws; permute-and-flip takes a coin for each point of the lattice.
+
+    Raises:
+        BadParameter: Another word.
+        TooLarge: Too many points for permute-and-flip.
+    """
+    if method not in _METHODS:
+        raise BadParameter("method is unknown", given=method, fix='pass "exponential" or "permute and flip"')
+    if method != "exponential" and last >= MOST_COINS:
+        raise TooLarge(f"permute-and-flip takes at most {MOST_COINS} points", given=last + 1, fix="take a larger step")
+    return method
+
+
+class LatticeQuantile(Mechanism):
+    """P(r) ∝ e^(−(ε/2)·changes(r)) over the points r of a public lattice, or permute-and-flip with the same scores.
+
+    A subclass reads the lattice. Privacy: one record changes every `changes(r)` by at most one, up for some points and
+    down for others, so every log-weight by at most ε/2 and the logarithm of the sum of weights by at most ε/2. The
+    factor two can't be spared: where nearly all weight moves down while one point moves up, both happen in full
+    (docs/theory/quantile.md). Permute-and-flip is ε-private for the same scores and has no larger expected number of
+    changes on any database (McKenna and Sheldon 2020, Theorems 1 and 2), but is of no bounded range.
     """
 
     epsilon: Exact
@@ -87,21 +124,33 @@ class LatticeQuantile(Mechanism):
     lattice: Lattice
     records: int | None
     missing: Fraction
+    method: str
 
     @property
     def rule(self) -> RankRule:
         """When a point is the quantile, and what a change is."""
-        return RankRule(self.level, exchange=self.records is not None)
+        return RankRule(self.level, exchange=self.records is not None, margin=self.margin)
+
+    @property
+    def margin(self) -> int:
+        """How many records inside a minimum or maximum is sought; zero for other levels.
+
+        With that many, the points beyond all records have together at most 1/20 of the weight of one that is right.
+        """
+        if 0 < self.level < 1 or not self.lattice.last:
+            return 0
+        inside = least_whole(lambda records: records * (self.epsilon / 2) >= ln(_BEYOND * self.lattice.last))
+        return inside if self.level == 0 else -inside
 
     @property
     def law(self) -> RankLaw:
         """The law on the places of the lattice."""
-        return RankLaw(self.rule, self.epsilon / 2, self.lattice.last)
+        return RankLaw(self.rule, self.epsilon / 2, self.lattice.last, flips=self.method != "exponential")
 
     @property
-    def event(self) -> BoundedRange:
-        """epsilon, of bounded range: one exponential mechanism."""
-        return BoundedRange(self.epsilon)
+    def event(self) -> Pure:
+        """epsilon; of bounded range where it is one exponential mechanism."""
+        return BoundedRange(self.epsilon) if self.method == "exponential" else Pure(self.epsilon)
 
     def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """A point of the lattice for the records in `truth`, or their `Tally`; by selection in linear time."""
@@ -120,20 +169,36 @@ class LatticeQuantile(Mechanism):
         """How many records would have to change for the answer to be right, at most, over all databases.
 
         Errors in the unit of the records depend on the data: where the records near the quantile lie close together, so
-        does the answer. In the worst case they are as large as `least_worst_error` says, for every mechanism.
+        does the answer. In the worst case they are as large as `least_worst_error` says, for every mechanism. The error
+        of a minimum is the number of records below the answer, that of a maximum the number above it.
         """
-        most = None if self.records is None else self.rule.most_changes(self.records)
-        others, rate = self.lattice.last, self.epsilon / 2
-        bound = changes_quantile(others, rate, most, level)
-        return ErrorEstimate("records", expected_changes(others, rate, most), {level: Fraction(bound)}, attained=False)
+        most = None if self.records is None or self.margin else self.rule.most_changes(self.records)
+        others, rate, inside = self.lattice.last, self.epsilon / 2, abs(self.margin)
+        bound, expected = changes_quantile(others, rate, most, level), expected_changes(others, rate, most)
+        moved = Enclosure(expected.lower + inside, expected.upper + inside)
+        return ErrorEstimate("records", moved, {level: Fraction(bound + inside)}, attained=False)
+
+    def reference_error(self, rows: int = REFERENCE_ROWS) -> float:
+        """The expected rank error where so many rows are spread evenly over the lattice; to compare methods by."""
+        return law_reference(self.law, rows)
 
     def reason(self) -> Reason:
         """Instance by instance near-optimal; the packing bound in records."""
+        bound = None
+        if not self.margin:
+            bound = least_expected_changes(self.lattice.last, self.epsilon, self.rule, self.records)
+        if self.method != "exponential":
+            return Reason(
+                "permute-and-flip on ranks: on every database its expected rank error is at most that of the "
+                "exponential mechanism with the same scores and the same ε",
+                "McKenna and Sheldon, NeurIPS 2020, Theorems 1 and 2; packing bound in docs/theory/quantile.md",
+                bound,
+            )
         return Reason(
             "the inverse sensitivity mechanism gives each wrong answer the least weight that its distance in records "
             "allows; its rank error is within a constant factor of what every private mechanism needs",
             "Tóthmérész 2013, Definition 2.5; Asi and Duchi, NeurIPS 2020; packing bound in docs/theory/quantile.md",
-            least_expected_changes(self.lattice.last, self.epsilon, self.rule, self.records),
+            bound,
         )
 
     def certificate(self) -> Certificate:
@@ -142,14 +207,14 @@ class LatticeQuantile(Mechanism):
         Raises:
             BadParameter: e^(epsilon/2) is irrational.
         """
-        last = min(self.lattice.last, _SMALL - 1)
-        law = RankLaw(self.rule, self.epsilon / 2, last)
-        if self.records is None:
-            graph = growing_databases(_SMALL, last + 1)
-        else:
-            graph = hamming(max(min(self.records, _SMALL), 1), last + 1)
-        rows = [[law.pmf(r, np.sort(np.array(node, dtype=np.int64))) for r in range(last + 1)] for node in graph.nodes]
-        return certify(self.name, graph, self.epsilon, rows)
+        flips = self.method != "exponential"
+        return small_rank_certificate(
+            self.name,
+            self.epsilon,
+            self.records,
+            self.lattice.last,
+            lambda last: RankLaw(self.rule, self.epsilon / 2, last, flips),
+        )
 
     def _read(self, truth: object) -> Records:
         if isinstance(truth, Tally):
@@ -164,10 +229,11 @@ class Quantile(LatticeQuantile):
     Args:
         epsilon: The privacy of one release.
         grid: The points to choose from, increasing; not taken from the data.
-        level: Which quantile, between 0 and 1.
+        level: Which quantile; 0 is the minimum, 1 the maximum.
         records: How many records there are, where that is public: then a neighbour exchanges one of them. Without it
             their number is private too, and a neighbour has one record more or less.
         missing: What NaN and None count as; the first grid point if left out. Infinite values count as the nearer end.
+        method: "exponential", of bounded range, or "permute and flip", with smaller errors at the same pure ε.
 
     Raises:
         UnboundedData: The grid is missing or has an infinite point.
@@ -183,6 +249,7 @@ class Quantile(LatticeQuantile):
     lattice: GridLattice
     records: int | None
     missing: Fraction
+    method: str
 
     def __init__(
         self,
@@ -192,6 +259,7 @@ class Quantile(LatticeQuantile):
         *,
         records: NumberLike | None = None,
         missing: NumberLike | None = None,
+        method: str = "exponential",
     ) -> None:
         object.__setattr__(self, "epsilon", read_epsilon(epsilon))
         object.__setattr__(self, "lattice", read_grid(grid))
@@ -200,6 +268,7 @@ class Quantile(LatticeQuantile):
         ends = Fraction(self.lattice.numbers[0]), Fraction(self.lattice.numbers[-1])
         constant = ends[0] if missing is None else read_rational(missing, "missing", at_least=ends[0], at_most=ends[1])
         object.__setattr__(self, "missing", constant)
+        object.__setattr__(self, "method", read_method(method, self.lattice.last))
 
 
 @dataclass(frozen=True, init=False)
@@ -210,12 +279,13 @@ class IntervalQuantile(LatticeQuantile):
         epsilon: The privacy of one release.
         lower: Public; smaller values count as this one.
         upper: Public; larger values count as this one.
-        level: Which quantile, between 0 and 1.
+        level: Which quantile; 0 is the minimum, 1 the maximum.
         step: The distance of two lattice points; 2^-20 of the width if left out. A finer lattice costs (2/ε)·ln of the
             refinement in records where values repeat, and nothing where they do not.
         records: How many records there are, where that is public: then a neighbour exchanges one of them. Without it
             their number is private too, and a neighbour has one record more or less.
         missing: What NaN and None count as; `lower` if left out. Infinite values count as the nearer bound.
+        method: "exponential", of bounded range, or "permute and flip", with smaller errors at the same pure ε.
 
     Raises:
         UnboundedData: A bound is missing or infinite.
@@ -230,6 +300,7 @@ class IntervalQuantile(LatticeQuantile):
     lattice: IntervalLattice
     records: int | None
     missing: Fraction
+    method: str
 
     def __init__(
         self,
@@ -241,9 +312,11 @@ class IntervalQuantile(LatticeQuantile):
         step: NumberLike | None = None,
         records: NumberLike | None = None,
         missing: NumberLike | None = None,
+        method: str = "exponential",
     ) -> None:
         object.__setattr__(self, "epsilon", read_epsilon(epsilon))
         object.__setattr__(self, "lattice", read_interval(lower, upper, step))
         object.__setattr__(self, "level", read_level(level))
         object.__setattr__(self, "records", None if records is None else read_integer(records, "records", at_least=1))
         object.__setattr__(self, "missing", self.lattice.read_missing(missing))
+        object.__setattr__(self, "method", read_method(method, self.lattice.last))

@@ -10,29 +10,23 @@ has one record more or less, one of them changes the excess by at most max(q, 1 
 1 − q)⌉: the least number to add or remove for the median, and at most one less than that for other levels. Either way a
 neighbour's changes(r) differs by at most one.
 
+The margin moves the rank that is aimed at: m records above q·n in place of q·n. It is public, so a neighbour's
+changes(r) differs by at most one all the same. The minimum, q = 0, is aimed at so deep inside that the points below all
+records, which nothing stands against, seldom win; with few records the target is min(m, ⌊n/2⌋), which one record more
+moves the way it moves L, F = n − G or neither, by at most one.
+
 Points with the same number of changes form two runs, one on each side, that end at order statistics. So the law is a
 choice among runs, weighed by their length, and then a uniform point of the run: it takes the order statistics near the
 quantile and nothing else. Any number of records is answered: where ranks times denominators could leave 64 bits they
 are Python's integers.
-
-How many records away a private quantile lands: the worst case over all databases, and what no mechanism can beat. Every
-record lies on the lattice, so some point needs no change; let there be M others. Whatever their numbers of changes,
-E[changes] is largest when all M need the same number k: for a fixed value E of the maximum each of them maximises (k −
-E)·e^(−ck), which is the same problem for all. A database with its records at the two ends and on one point in between
-attains it. The chance of more than t changes is largest when all M need t + 1.
-
-Packing: move the records in between from point to point. That gives M + 1 databases that are all `distance(k)` records
-apart, and on each only its own point needs fewer than k changes. A mechanism with E[changes] ≤ E on all of them gives
-each its own point with probability at least 1 − E/k, so (1 − E/k)·(1 + M·e^(−ε·distance(k))) ≤ 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from math import ceil, exp, log
+from math import ceil
 from typing import Any, Protocol
 
 import numpy as np
@@ -40,11 +34,11 @@ from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
 from leastnoise.exact.enclosures import Enclosure, enclose, ln_above
-from leastnoise.exact.formulas import at_alpha, larger, least_whole
-from leastnoise.exact.numbers import Exact, LogSum, exact_exp, ln
+from leastnoise.exact.numbers import Exact, LogSum, exact_exp
 from leastnoise.exact.parameters import NumberLike, read_rational
 from leastnoise.exact.samplers.categorical_exp import categorical_exp, categorical_exp_pmf
 from leastnoise.exact.samplers.core_first import categorical_exp_core_first
+from leastnoise.exact.samplers.permute_and_flip import permute_and_flip, permute_and_flip_pmf
 from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.rank.tally import PlaceCounts, Places
@@ -54,9 +48,7 @@ __all__ = [
     "RankRule",
     "Records",
     "Runs",
-    "changes_quantile",
-    "expected_changes",
-    "least_expected_changes",
+    "rational_below",
     "read_level",
 ]
 
@@ -85,12 +77,12 @@ class Records(Protocol):
 
 
 def read_level(level: NumberLike) -> Fraction:
-    """Read which quantile is asked for, strictly between 0 and 1.
+    """Read which quantile is asked for: 0 is the minimum, 1 the maximum.
 
     >>> read_level(0.25)
     Fraction(1, 4)
     """
-    number = read_rational(level, "level", above=0, below=1)
+    number = read_rational(level, "level", at_least=0, at_most=1)
     if number.denominator > _LARGEST_DENOMINATOR:
         raise BadParameter("level must have at most nine digits", given=number, fix="round it")
     return number
@@ -103,10 +95,12 @@ class RankRule:
     Attributes:
         level: Which quantile, q.
         exchange: Whether a neighbour exchanges one record (their number is public) or has one more or less.
+        margin: Public: the rank that is aimed at is so many records above that of the quantile, or below it.
     """
 
     level: Fraction
     exchange: bool
+    margin: int = 0
 
     @property
     def unit(self) -> int:
@@ -123,7 +117,8 @@ class RankRule:
         """
         top, bottom = self.level.numerator, self.level.denominator
         below, above = (self._wide(ranks, records) for ranks in (below, above))
-        excess = np.maximum(bottom * below - top * records, bottom * above - (bottom - top) * records)
+        shift = bottom * self._margin(records)
+        excess = np.maximum(bottom * below - top * records - shift, bottom * above - (bottom - top) * records + shift)
         changes: Places = (-(-np.maximum(excess, 0) // self.unit)).astype(np.int64)
         return changes
 
@@ -145,7 +140,14 @@ class RankRule:
 
     def _wide(self, ranks: Places, records: int) -> NDArray[Any]:
         """Numbers of records, ready to be multiplied by the denominator, twice."""
-        return ranks if 2 * self.level.denominator * max(records, 1) < _NARROW else ranks.astype(object)
+        largest = 2 * self.level.denominator * (max(records, 1) + abs(self.margin))
+        return ranks if largest < _NARROW else ranks.astype(object)
+
+    def _margin(self, records: int) -> int:
+        """The margin; that of a minimum or maximum ends at the median, which moves by at most one with one record."""
+        if 0 < self.level < 1:
+            return self.margin
+        return max(min(self.margin, records // 2), -(records // 2))
 
 
 @dataclass(frozen=True)
@@ -170,16 +172,26 @@ class Runs:
 
 @dataclass(frozen=True)
 class RankLaw:
-    """P(place) ∝ e^(−rate·changes(place)) on the places 0, …, last."""
+    """P(place) ∝ e^(−rate·changes(place)) on the places 0, …, last; or permute-and-flip with the same rate.
+
+    Attributes:
+        rule: What a change is.
+        rate: Of one change.
+        last: The last place.
+        flips: Whether the place is found by permute-and-flip, with chances e^(−rate·(changes − least changes)).
+        anchor: A place, and a number of changes that it never needs more of; None for no such place.
+    """
 
     rule: RankRule
     rate: Exact
     last: int
+    flips: bool = False
+    anchor: tuple[int, int] | None = None
 
     @property
     def reach(self) -> int:
         """Points that need more changes than this have a total share below 2^-64: (last + 1)·e^(−rate·(reach + 1))."""
-        return ceil((ln_above(self.last + 1) + _REST_EXPONENT) / _rational_below(self.rate))
+        return ceil((ln_above(self.last + 1) + _REST_EXPONENT) / rational_below(self.rate))
 
     def near_runs(self, records: Records, changes: int) -> Runs:
         """All runs of points that need at most so many changes: run 0 needs none, runs 2t − 1 and 2t need t."""
@@ -202,13 +214,31 @@ class RankLaw:
         lengths[::2], lengths[1::2] = np.append(cells.places, self.last + 1) - starts[::2], 1
         below[0], below[2::2], below[1::2] = 0, ends, ends - cells.counts
         above[::2], above[1::2] = records - below[::2], records - ends
-        return Runs(starts, lengths, -self.rule.changes(below, above, records))
+        return self._anchored(Runs(starts, lengths, -self.rule.changes(below, above, records)))
+
+    def _anchored(self, runs: Runs) -> Runs:
+        """The same runs in the same order, the anchor as one of its own."""
+        if self.anchor is None:
+            return runs
+        place, most = self.anchor
+        run = runs.run_of(place)
+        starts, lengths, exponents = (np.insert(part, run, [part[run]] * 2) for part in _parts(runs))
+        end = int(starts[run] + lengths[run])
+        starts[run + 1], starts[run + 2] = place, place + 1
+        lengths[run], lengths[run + 1], lengths[run + 2] = place - starts[run], 1, end - place - 1
+        exponents[run + 1] = max(int(exponents[run]), -most)
+        return Runs(starts, lengths, exponents)
 
     def draw(self, records: Records, count: int, source: Source | None) -> Places:
         """`count` independent places."""
+        if self.flips:
+            runs = self.all_runs(records.cells())
+            drawn: Places = permute_and_flip(np.repeat(runs.exponents, runs.lengths), count, source, rate=self.rate)
+            return drawn
         near = min(self.reach, self.rule.most_changes(records.records))
         everything = cache(lambda: self.all_runs(records.cells()))
-        if near >= min(records.different, self.rule.most_changes(records.records)):
+        plain = self.anchor is None and not self.rule.margin
+        if not plain or near >= min(records.different, self.rule.most_changes(records.records)):
             runs = everything()
             chosen = categorical_exp(runs.exponents, runs.lengths, count, source, rate=self.rate)
         else:
@@ -236,13 +266,16 @@ class RankLaw:
     def pmf(self, place: int, places: Places | PlaceCounts, bits: int = 64) -> Enclosure:
         """P(place) for records at these places; exact where e^rate is rational and no point needs too many changes."""
         runs = self.all_runs(places if isinstance(places, PlaceCounts) else PlaceCounts.of(places))
+        if self.flips:
+            return permute_and_flip_pmf(place, np.repeat(runs.exponents, runs.lengths), bits, rate=self.rate)
         run = runs.run_of(place)
         step = exact_exp(-self.rate)
         if step is None or int(runs.exponents.min()) < -_LARGEST_POWER:
             share = categorical_exp_pmf(run, runs.exponents, runs.lengths, bits, rate=self.rate)
             length = int(runs.lengths[run])
             return Enclosure(share.lower / length, share.upper / length)
-        weights = [step ** -int(exponent) for exponent in runs.exponents]
+        least = int(runs.exponents[runs.lengths > 0].max())
+        weights = [step ** (least - int(exponent)) for exponent in runs.exponents]
         total = sum(w * int(length) for w, length in zip(weights, runs.lengths, strict=True))
         return Enclosure(weights[run] / total, weights[run] / total)
 
@@ -251,70 +284,6 @@ def _parts(runs: Runs) -> tuple[Places, Places, Places]:
     return runs.starts, runs.lengths, runs.exponents
 
 
-def _rational_below(rate: Exact) -> Fraction:
+def rational_below(rate: Exact) -> Fraction:
+    """The rate, or a rational just below it."""
     return enclose(rate.ball).lower if isinstance(rate, LogSum) else rate
-
-
-NOTHING = Enclosure(Fraction(0), Fraction(0))
-
-
-def expected_changes(others: int, rate: Exact, most: int | None) -> Enclosure:
-    """The largest k·M·e^(−rate·k)/(1 + M·e^(−rate·k)), k ≤ most: no database needs more changes on average.
-
-    As a function of k the quotient rises and then falls: 1 + e^(ck)(1 − ck)/M, which has the sign of its derivative,
-    falls.
-
-    >>> expected_changes(9, ln(2), None)
-    Enclosure(27/17)
-    """
-    if not others or most == 0:
-        return NOTHING
-
-    def at(k: int) -> Enclosure:
-        return at_alpha(rate, lambda a: k * others * a**k / (1 + others * a**k), power=k)
-
-    peak = least_whole(lambda k: (most is not None and k >= most) or at(k + 1).lower <= at(k).upper, start=1)
-    return at(peak) if peak == 1 else larger(at(peak - 1), at(peak))
-
-
-def changes_quantile(others: int, rate: Exact, most: int | None, level: Fraction) -> int:
-    """The least t such that on every database more than t changes are needed with probability at most 1 − level.
-
-    M·e^(−rate·(t+1)) ≤ (1 − level)/level is what makes the chance small enough.
-
-    >>> changes_quantile(9, ln(2), None, Fraction(19, 20))
-    7
-    """
-    if not others:
-        return 0
-    needed = ln(others * level / (1 - level))
-    least = least_whole(lambda t: (t + 1) * rate >= needed)
-    return least if most is None else min(least, most)
-
-
-def least_expected_changes(others: int, epsilon: Exact, rule: RankRule, records: int | None) -> Enclosure:
-    """The packing bound: every ε-private mechanism needs at least so many changes on average, on some database."""
-    distance, most = _distances(rule, records)
-    guess = int(log(others + 1) / float(epsilon)) + 2
-    longest = guess if most is None else min(guess, most)
-
-    def rough(k: int) -> float:
-        share = others * exp(-min(float(epsilon) * distance(k), 700.0))
-        return k * share / (1 + share)
-
-    if longest < 1:
-        return NOTHING
-    best = max(range(1, min(longest, 10_000) + 1), key=rough)
-    apart = distance(best)
-    return at_alpha(epsilon, lambda a: best * others * a**apart / (1 + others * a**apart), power=apart)
-
-
-def _distances(rule: RankRule, records: int | None) -> tuple[Callable[[int], int], int | None]:
-    """How far apart the packed databases are for a margin of k changes, and the largest k that fits."""
-    top, bottom = rule.level.numerator, rule.level.denominator
-    if records is not None and rule.exchange:
-        # With A = ⌈q·n⌉ − k records at the lower end and ⌈(1 − q)·n⌉ − k at the upper one.
-        low, high = -(-top * records // bottom), -(-(bottom - top) * records // bottom)
-        return lambda k: 2 * k - (low + high - records), min(low, high)
-    # e records in between with q·n − A and (1 − q)·n − B above (k − 1)·unit; each is removed and added again.
-    return lambda k: 2 * -(-2 * (rule.unit * (k - 1) + 1) // bottom), None

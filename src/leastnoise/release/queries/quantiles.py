@@ -1,16 +1,23 @@
 """Medians and other quantiles: the engine counts rows on a public grid, a rank mechanism chooses from it.
 
-A unit adds at most `rows_per_unit` rows, so it moves every number of changes by at most that many, and the rank
-mechanism gets ε/rows_per_unit; as an exponential mechanism its log-probabilities still range over ε.
+A unit adds at most `rows_per_unit` rows to a group, so it moves every number of changes there by at most that many, and
+the rank mechanism gets ε/rows_per_unit; as an exponential mechanism its log-probabilities still range over ε. A unit in
+g groups pays for g of them; groups that share no unit share one price.
+
+Of the mechanisms that the price pays for, the one with the least expected rank error on a public reference is used: so
+many rows, spread evenly over the grid. An interval in the unit of the column is two more private quantiles, which aim
+to both sides of the first by a margin that covers the worst database; they get a stated share of the price.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, ClassVar
+
+import numpy as np
 
 from leastnoise.composition.price import covers, pure_within
 from leastnoise.data import CountRows
@@ -19,28 +26,36 @@ from leastnoise.exact.numbers import Exact
 from leastnoise.exact.sums import rational_above
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import IntervalQuantile, Quantile, SeveralQuantiles
+from leastnoise.mechanisms.rank import QuantileBound, QuantileTable
+from leastnoise.mechanisms.rank.reference import REFERENCE_ROWS
 from leastnoise.mechanisms.rank.tally import Tally
-from leastnoise.model.events import BoundedRange, Composed, Event
+from leastnoise.model.events import BoundedRange, Composed, Event, Pure
 from leastnoise.model.mechanism import ErrorEstimate
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.show import number
-from leastnoise.release.plan import AnswerPlan, quantile_of
-from leastnoise.release.queries.query import Query
+from leastnoise.release.arguments import cell_keys
+from leastnoise.release.plan import AnswerPlan, percent, quantile_of
+from leastnoise.release.queries.query import CellQuery
 from leastnoise.release.sensitivity import points_reachable, sensitivity_of
-from leastnoise.release.tables import TidyTable
+from leastnoise.release.tables import TidyTable, measure_names
 
 __all__ = ["Quantiles"]
 
+RankMechanism = SeveralQuantiles | IntervalQuantile | Quantile
+
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Quantiles(Query):
-    """One or several quantiles of a column; a unit counts with so many rows, in all.
+class Quantiles(CellQuery):
+    """One or several quantiles of a column, in all or by public keys and bins.
 
     Attributes:
         column: Whose quantiles; missing values do not count.
         levels: Which ones, increasing.
         grid: The public points to choose from, increasing.
         even: The distance of the grid points, where it is the same for all.
+        expected_rows: A public guess of the rows of a group, by which the mechanism is chosen; None for the usual one.
+        interval_share: The share of the price that pays for intervals; None for no intervals.
+        interval_confidence: The probability with which each of them holds the true quantile.
     """
 
     recorded_as: ClassVar[str] = "Quantiles"
@@ -48,88 +63,163 @@ class Quantiles(Query):
     levels: tuple[Fraction, ...]
     grid: tuple[Fraction, ...]
     even: Fraction | None
+    expected_rows: int | None
+    interval_share: Fraction | None
+    interval_confidence: Fraction
 
     @property
     def question(self) -> str:
-        named = "median" if self.levels == (Fraction(1, 2),) else f"quantiles {', '.join(map(number, self.levels))}"
+        names = {"1/2": "median", "0": "minimum", "1": "maximum"}
+        listed = ", ".join(map(number, self.levels))
+        named = names.get(str(self.levels[0]), f"quantile {listed}") if len(self.levels) == 1 else f"quantiles {listed}"
         return self.described(f"{named} of {self.column}")
 
     def parameters(self) -> dict[str, Json]:
-        return {
+        even: list[Json] = [str(self.grid[0]), str(self.even), len(self.grid)]
+        found: dict[str, Json] = {
             **super().parameters(),
             "column": self.column,
             "levels": [str(level) for level in self.levels],
-            "grid": [str(self.grid[0]), str(self.even), len(self.grid)]
-            if self.even is not None
-            else [str(point) for point in self.grid],
+            "grid": [str(point) for point in self.grid] if self.even is None else even,
         }
+        if self.expected_rows is not None:
+            found["expected_rows"] = self.expected_rows
+        if self.interval_share is not None:
+            found["interval"] = [str(self.interval_share), str(self.interval_confidence)]
+        return found
 
     @cached_property
     def reachable(self) -> bool:
         """Whether any number of units can be nearest to each point."""
         asked = self.dataset.table, self.contribution, self.column, self.grid, self.where
-        return points_reachable(*asked)
+        return not self.axes and points_reachable(*asked)
 
     def answer_plan(self, price: Privacy) -> AnswerPlan:
-        """The rank mechanism on the grid."""
-        sensitivity = sensitivity_of(self.contribution, CountRows(), norm="l∞")
-        rows = sensitivity.amount
-        mechanism = self._within(price, rows)
+        """The rank mechanism with the least error on the reference."""
+        sensitivity = sensitivity_of(self.contribution, CountRows(), (self.cells,) if self.axes else (1,), norm="l∞")
+        rows = sensitivity.each
+        found = [
+            (method, self._within(price, method, rows, sensitivity.cells))
+            for method in self._methods(pure_within(price))
+        ]
+        guess = REFERENCE_ROWS if self.expected_rows is None else self.expected_rows
+        errors = [mechanism.reference_error(guess) for _, mechanism in found]
+        order = sorted(range(len(found)), key=errors.__getitem__)
+        method, mechanism = found[order[0]]
         error, reason = mechanism.error(), mechanism.reason()
+        bounded = rows == 1 and self.reachable and price.is_pure and self.interval_share is None
         return AnswerPlan(
             mechanism=mechanism,
             event=_scaled(mechanism.event, Fraction(rows)),
             error=ErrorEstimate("rows", error.expected, error.quantiles, attained=False),
             within=partial(quantile_of, mechanism, Fraction(1)),
             sensitivity=sensitivity,
-            encode=_points,
-            to_table=partial(quantiles_table, self.levels, all(point.denominator == 1 for point in self.grid)),
+            encode=_numbers,
+            to_table=partial(self._table, all(point.denominator == 1 for point in self.grid), self.interval_confidence),
             reason=reason,
-            lower_bound=reason.lower_bound if rows == 1 and self.reachable and price.is_pure else None,
+            lower_bound=reason.lower_bound if bounded else None,
             notes=(
+                f"by {method}: expected rank error {errors[order[0]]:.3g} rows if {guess} rows"
+                f"{' of each group' if self.axes else ''} were spread evenly over the grid, the public reference; "
+                + "".join(f"{found[i][0]} {errors[i]:.3g}, " for i in order[1:])
+                + "the errors above are bounds for the worst table",
                 "errors count rows between answer and true quantile; a value counts as its nearest grid point",
                 f"the grid has {len(self.grid)} points from {number(self.grid[0])} to {number(self.grid[-1])}",
+                *self._interval_notes,
             ),
         )
 
-    def read(self) -> Tally:
-        """How many rows lie nearest to each grid point."""
-        return Tally(self.dataset.table.ranks(self.contribution, self.column, self.grid, self.where))
+    @property
+    def _interval_notes(self) -> tuple[str, ...]:
+        if self.interval_share is None:
+            return ()
+        held = percent(self.interval_confidence)
+        return (f"{percent(self.interval_share)} of the price pay for intervals that hold with {held} on every table",)
 
-    def _within(self, price: Privacy, rows: int) -> SeveralQuantiles | IntervalQuantile | Quantile:
-        """The mechanism with the largest ε that the price pays for, where a unit is so many rows."""
-        mechanism = self._mechanism(pure_within(price) / rows)
-        if price.currency in ("rho", "mu"):  # a bounded range costs less than its ε
-            shape = self._mechanism(Fraction(1)).event
-            better = self._mechanism(pure_within(price, lambda epsilon: _scaled(shape, rational_above(epsilon))) / rows)
+    def read(self) -> Any:
+        """How many rows of each group lie nearest to each grid point."""
+        found = self.dataset.table.ranks(self.contribution, self.column, self.grid, self.where, self.axes)
+        return Tally(found) if self._is_plain else np.reshape(found, (self.cells, len(self.grid)))
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether there is one group, and no interval."""
+        return not self.axes and self.interval_share is None
+
+    def _methods(self, epsilon: Exact) -> Iterator[str]:
+        """The ways to answer that are affordable."""
+        if len(self.levels) == 1:
+            yield from ("permute and flip", "exponential")
+        else:
+            yield from (each.method for each in self._several(epsilon, "separate").alternatives())
+
+    def _within(self, price: Privacy, method: str, rows: int, touched: int) -> RankMechanism | QuantileTable:
+        """The mechanism with the largest ε that the price pays for, where a unit is so many rows in so many groups."""
+        mechanism = self._mechanism(pure_within(price) / rows, method, touched)
+        if price.currency in ("rho", "mu"):  # several events, or a bounded range, cost less than their ε
+            shape = self._mechanism(Fraction(1), method, touched).event
+            epsilon = pure_within(price, lambda epsilon: _scaled(shape, rational_above(epsilon)))
+            better = self._mechanism(epsilon / rows, method, touched)
             mechanism = better if covers(price, _scaled(better.event, Fraction(rows))) else mechanism
         return mechanism
 
-    def _mechanism(self, epsilon: Exact) -> SeveralQuantiles | IntervalQuantile | Quantile:
+    def _mechanism(self, epsilon: Exact, method: str, touched: int) -> RankMechanism | QuantileTable:
+        """What costs ε in all, where one row may be in so many groups."""
+        each, share = epsilon / touched, self.interval_share or Fraction(0)
+        answer = each * (1 - share)
+        parts: list[RankMechanism] = [self._answer(answer, method)]
+        if self._is_plain:
+            return parts[0]
+        if share:
+            law = "exponential" if isinstance(parts[0].event, BoundedRange | Composed) else "permute and flip"
+            miss, end = (1 - self.interval_confidence) / 2, each * share / (2 * len(self.levels))
+            points = [float(point) for point in self.grid]
+            parts += [
+                QuantileBound(end, points, level, side=side, miss=miss, method=law)
+                for level in self.levels
+                for side in ("lower", "upper")
+            ]
+        return QuantileTable(tuple(parts), self.cells, touched)
+
+    def _answer(self, epsilon: Exact, method: str) -> RankMechanism:
         if len(self.levels) > 1:
-            return SeveralQuantiles(epsilon, self.levels, self.grid[0], self.grid[-1], step=self.even)
+            return self._several(epsilon, method)
         if self.even is not None and len(self.grid) > 1:
-            return IntervalQuantile(epsilon, self.grid[0], self.grid[-1], self.levels[0], step=self.even)
-        return Quantile(epsilon, self.grid, self.levels[0])
+            ends = self.grid[0], self.grid[-1]
+            return IntervalQuantile(epsilon, *ends, self.levels[0], step=self.even, method=method)
+        return Quantile(epsilon, self.grid, self.levels[0], method=method)
+
+    def _several(self, epsilon: Exact, method: str) -> SeveralQuantiles:
+        return SeveralQuantiles(epsilon, self.levels, self.grid[0], self.grid[-1], step=self.even, method=method)
+
+    def _table(self, whole: bool, paid: Fraction, drawn: list[float], level: Fraction) -> TidyTable:
+        """A row for each group and level; whole numbers where the grid has no others; intervals as far as paid for."""
+        count, groups = len(self.levels), cell_keys(self.axes)
+        rows = np.reshape(np.array(drawn, dtype=np.float64), (self.cells, -1))
+        several = {name: tuple(key for key in keys for _ in self.levels) for name, keys in groups.items()}
+        if count > 1:
+            several["level"] = tuple(float(q) for _ in range(self.cells) for q in self.levels)
+        values, low, high = rows[:, :count], rows[:, count::2], rows[:, count + 1 :: 2]
+        shown = [values]
+        if self.interval_share is not None and level <= paid:
+            shown += [np.minimum(np.minimum(low, high), values), np.maximum(np.maximum(low, high), values)]
+        kind = int if whole else float
+        names = measure_names(tuple(several))
+        columns = {name: tuple(map(kind, part.ravel().tolist())) for name, part in zip(names, shown, strict=False)}
+        return TidyTable({**several, **columns}, tuple(several))
 
 
 def _scaled(event: Event, factor: Fraction) -> Event:
     """What a rank mechanism costs with so many times its ε, or where a unit moves its scores by so many times more."""
     if isinstance(event, Composed):
         return Composed(tuple(_scaled(part, factor) for part in event.events))
-    if not isinstance(event, BoundedRange):
+    if isinstance(event, BoundedRange):
+        return BoundedRange(event.epsilon * factor)
+    if type(event) is not Pure:
         raise UnknownEvent("no event of a rank mechanism", given=type(event).__name__, fix="say how it grows with ε")
-    return BoundedRange(event.epsilon * factor)
+    return Pure(event.epsilon * factor)
 
 
-def _points(drawn: Any) -> list[Json]:
-    """One drawn point or several, as JSON."""
-    return [float(point) for point in (drawn if isinstance(drawn, Iterable) else (drawn,))]
-
-
-def quantiles_table(levels: tuple[Fraction, ...], whole: bool, drawn: list[float], _: Fraction) -> TidyTable:
-    """One value, or a table by level; as whole numbers where the grid has no others."""
-    values = tuple(int(point) if whole else point for point in drawn)
-    if len(levels) == 1:
-        return TidyTable({"value": values})
-    return TidyTable({"level": tuple(float(level) for level in levels), "value": values}, ("level",))
+def _numbers(drawn: Any) -> list[Json]:
+    """All that was drawn, group by group, as JSON."""
+    return [float(point) for point in np.ravel(drawn)]
