@@ -97,22 +97,38 @@ def aggregate(rows, kinds, contribution, axes, measures, where, picks):
     return [np.array(total, dtype=object).reshape(shape) for total in totals]
 
 
-def ranks(rows, kinds, contribution, column, grid, where, picks):
-    """The counts of `Table.ranks`; picks(unit, cell·2³² + copy) orders the rows of a unit."""
+def ranks(rows, kinds, contribution, column, grid, where, picks, keys=None):
+    """The counts of `Table.ranks`; picks(unit, cell·2³² + copy) orders the rows of a unit.
+
+    With keys, a column and a list of them, the counts of each key; picks(unit, −1 − number of the key) orders the keys.
+    """
     middles = [exact((low + high) / 2, kinds[column]) for low, high in pairwise(grid)]
+    name, listed = keys or (None, [None])
     counts = Counter()
 
     def cell(row):
-        return None if missing(row[column]) else bisect_right(middles, row[column])
+        part = 0 if name is None else listed.index(row[name]) if row[name] in listed else None
+        return None if part is None or missing(row[column]) else part * len(grid) + bisect_right(middles, row[column])
+
+    def smallest(found, most, cells, hashed):
+        bits = max((cells - 1).bit_length(), 1)
+        return sorted(found, key=lambda one: (hashed(one) >> bits, one))[:most] if len(found) > most else found
 
     for unit, groups in by_unit_and_group(rows, contribution, cell, where).items():
-        copies = [(group, copy) for group, found in groups.items() for copy in range(1, len(found) + 1)]
-        if len(copies) > contribution.rows_per_unit:
-            bits = max((len(grid) - 1).bit_length(), 1)
-            copies.sort(key=lambda c, u=unit: (picks(u, c[0] * 2**32 + c[1]) >> bits, c[0]))
-            copies = copies[: contribution.rows_per_unit]
-        counts.update(group for group, _ in copies)
-    return [counts[number] for number in range(len(grid))]
+        parts = sorted({group // len(grid) for group in groups})
+        parts = smallest(parts, contribution.groups_per_unit, len(listed), lambda part, u=unit: picks(u, -1 - part))
+        for part in parts:
+            copies = [
+                (group, copy)
+                for group, found in groups.items()
+                if group // len(grid) == part
+                for copy in range(1, len(found) + 1)
+            ]
+            most, cells = contribution.rows_per_unit, len(listed) * len(grid)
+            kept = smallest(copies, most, cells, lambda c, u=unit: picks(u, c[0] * 2**32 + c[1]))
+            counts.update(group for group, _ in kept)
+    found = [counts[number] for number in range(len(listed) * len(grid))]
+    return found if name is None else np.reshape(found, (len(listed), len(grid))).tolist()
 
 
 def scores(rows, contribution, options, where):

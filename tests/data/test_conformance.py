@@ -102,7 +102,7 @@ def picks(table):
     def ask(column):
         kind, dialect = table.columns[column], table.dialect
         copies = [(cell, copy) for cell in range(1, 60) for copy in range(1, 40 if cell < 6 else 16)]
-        parts = [*range(200), *(cell * 2**32 + copy for cell, copy in copies)]
+        parts = [*range(-5, 200), *(cell * 2**32 + copy for cell, copy in copies)]
         units = select("DISTINCT unit", table._relation.rows(Contribution(column), None, [], []).text, "rows")
         hashed = dialect.hash(SECRET, ("unit", kind), ("place", Kind.INTEGER))
         outputs = f"CAST(unit AS {dialect.text}) AS shown, place, " + hashed + " AS pick"
@@ -219,6 +219,17 @@ def test_ranks(table, picks, contribution, column, grid):
     found = table._ranks(bound, column, grid, None, SECRET)
     wanted = reference.ranks(ROWS, table.columns, bound, column, grid, None, lambda u, p: picks("person", u, p))
     assert found.tolist() == wanted
+
+
+@pytest.mark.parametrize("contribution", ["each row", "person 1x1", "person 3x4"])
+@pytest.mark.parametrize("groups", [1, 2, 3])
+def test_ranks_by_key(table, picks, contribution, groups):
+    bound, grid = CONTRIBUTIONS[contribution], [F(i) for i in range(-2, 12)]
+    bound = Contribution(bound.privacy_unit, groups, bound.rows_per_unit)
+    axis = KeyAxis("flag", (True, False, None))
+    found = table._ranks(bound, "n", grid, None, SECRET, (axis,))
+    asked = ROWS, table.columns, bound, "n", grid, None, lambda u, p: picks("person", u, p)
+    assert found.tolist() == reference.ranks(*asked, keys=("flag", [True, False, None]))
 
 
 def test_scores(table):

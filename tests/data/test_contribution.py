@@ -20,6 +20,7 @@ F = Fraction
 SECRET = (11, 22)
 ROWS = make_rows(seed=3, count=250)
 TAGS = KeyAxis("tag", ("a", "O'Hara", "日本", None, "ünï"))
+FLAGS = KeyAxis("flag", (True, False, None))
 AXES = [(TAGS,), (), (BinAxis("x", (F(-3), F(0), F(1), F(10))), KeyAxis(WEIRD, (1, 2, 3)))]
 MEASURES = (
     CountRows(),
@@ -82,6 +83,11 @@ def test_ranks_scores_and_discovered_keys(neighbours):
             moved = ranks - others._ranks(bound, "x", grid, None, SECRET)
             assert (moved >= 0).all()
             assert moved.sum() == bound.rows_per_unit  # each of these people has more rows than that
+            by_key = [each._ranks(bound, "x", grid, None, SECRET, (FLAGS,)) for each in (everybody, others)]
+            parts = (by_key[0] - by_key[1]).sum(axis=1)
+            assert (by_key[0] >= by_key[1]).all()
+            assert (parts <= bound.rows_per_unit).all()
+            assert (parts > 0).sum() == bound.groups_per_unit
             gone = found - Counter(others._discover(bound, ("tag", WEIRD), None, SECRET))
             assert sum(gone.values()) == bound.groups_per_unit
             assert max(gone.values()) == 1

@@ -95,6 +95,13 @@ def question(dice, columns, rows):
     shape = "bins" if shape == "discover" and kind is Kind.REAL else shape
     if shape == "ranks":
         asked = Contribution(bound.privacy_unit, 50, 10**4), name, edges(dice)
+        if dice.random() < 0.5:
+            keys = [0, 1, 2, None]
+            return (
+                (*asked, keys),
+                lambda table, where: table.ranks(*asked, where, (KeyAxis("n", tuple(keys)),)).tolist(),
+                lambda where: reference.ranks(rows, columns, *asked, where, None, keys=("n", keys)),
+            )
         return (
             asked,
             lambda table, where: table.ranks(*asked, where).tolist(),

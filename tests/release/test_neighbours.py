@@ -27,6 +27,7 @@ from leastnoise.release.dataset import Dataset
 from leastnoise.release.queries.found_keys import MeasuredKeys
 from leastnoise.release.queries.moments import Moment
 from leastnoise.release.queries.private_scale import PrivateBounds, PrivateRows
+from leastnoise.release.queries.quantiles import Quantiles
 from leastnoise.release.queries.unknown_keys import KeyQuery
 from leastnoise.release.queries.workloads import Workload
 from leastnoise.release.sensitivity import sensitivity_of
@@ -64,6 +65,11 @@ QUESTIONS = {
     "variance by key": (lambda d: d.variance("x", bounds=(-1, 2), step=1, **BY_KEY), 0),
     "median": (lambda d: d.median("x", grid=[-1, 0, 0.5, 2]), 0),
     "quantiles": (lambda d: d.quantile("n", ["1/4", "2/3"], bounds=(-1, 2)), 0),
+    "minimum": (lambda d: d.quantile("n", 0, bounds=(-1, 2)), 0),
+    "medians by key": (lambda d: d.median("n", bounds=(-1, 1), **BY_KEY), 0),
+    "quantiles by bins": (lambda d: d.quantile("x", ["1/4", "1/2"], grid=[-1, 0, 1], bins=BINS), 0),
+    "median with an interval": (lambda d: d.median("n", bounds=(-1, 2), interval_share="1/2"), 0),
+    "medians with intervals": (lambda d: d.median("x", grid=[-1, 0, 3], interval_share="1/3", **BY_KEY), 0),
     "most common": (lambda d: d.most_common(**BY_KEY), 0),
     "two most common": (lambda d: d.most_common(2, **BY_KEY, of="rows"), 0),
     "option": (lambda d: d.choose(["n > 0", "x < 1", "k = 'a'"]), 0),
@@ -168,10 +174,12 @@ def one_secret(monkeypatch):
     monkeypatch.setattr("leastnoise.data.table._fresh_secret", lambda: (2024, 7))
 
 
-def numbers_of(read):
+def numbers_of(read, is_ranks=False):
     """What is read, as a dict of numbers."""
     if isinstance(read, Tally):
         read = np.cumsum(read.counts)  # the mechanism looks at ranks
+    elif isinstance(read, np.ndarray) and is_ranks:
+        read = np.cumsum(read, axis=1)
     if isinstance(read, dict) and any(isinstance(numbers, tuple) for numbers in read.values()):
         return {(key, i): n for key, numbers in read.items() for i, n in enumerate(numbers)}
     if isinstance(read, dict):
@@ -179,8 +187,8 @@ def numbers_of(read):
     return dict(enumerate(int(number) for number in np.ravel(read)))
 
 
-def changes_of(before, after):
-    one, other = numbers_of(before), numbers_of(after)
+def changes_of(before, after, is_ranks=False):
+    one, other = numbers_of(before, is_ranks), numbers_of(after, is_ranks)
     return [other.get(key, 0) - one.get(key, 0) for key in {**one, **other}]  # in the order of one, then of other
 
 
@@ -247,7 +255,8 @@ def judge(name, queries, delta):
         for mechanism, event in offers:
             assert is_private(mechanism, event, truth, other, (cells, its_cells)), name
             assert is_private(mechanism, event, other, truth, (its_cells, cells)), name
-        changes = changes_of(truth, other) if cells is None else changes_of(cells, its_cells)
+        ranked = isinstance(query, Quantiles)
+        changes = changes_of(truth, other, ranked) if cells is None else changes_of(cells, its_cells)
         reached.append([compare(*pair) for pair in declared(query, how.sensitivity, changes)])
     return [max(shares) for shares in zip(*reached, strict=True)]
 

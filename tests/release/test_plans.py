@@ -12,6 +12,7 @@ from leastnoise.data import Table
 from leastnoise.errors import UnsafeQuestion
 from leastnoise.model.events import event_from_dict
 from leastnoise.model.show import number
+from leastnoise.release.plan import unit_of
 from leastnoise.release.queries.counts import Count
 from support.people import CITIES
 
@@ -92,7 +93,7 @@ def test_a_plan_says_all_and_touches_neither_data_nor_budget(dataset, name):
     errors = [each.within for each in plan.prices]
     assert errors == sorted(errors, reverse=True)
     shown = " ".join(str(plan).split())
-    assert all(f"±{number(far)} at ε = " in shown for far in errors)
+    assert all(f"±{number(far)}{unit_of(plan.error)} at ε = " in shown for far in errors)
     for text in (str(plan), plan._repr_html_()):
         assert plan.question.split(" where ")[0] in text
         assert "ε = 1/2" in text

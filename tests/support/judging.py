@@ -28,8 +28,10 @@ from leastnoise.mechanisms.histogram import IndependentNoise, MappedNoise
 from leastnoise.mechanisms.histogram.keys_found import KeysFound
 from leastnoise.mechanisms.histogram.noisy_threshold import ThresholdedCounts
 from leastnoise.mechanisms.histogram.selection_noise import SelectionNoise
+from leastnoise.mechanisms.rank import QuantileTable
+from leastnoise.mechanisms.rank.tally import Tally
 from leastnoise.model.channel import Channel
-from leastnoise.model.events import Approximate
+from leastnoise.model.events import Approximate, Composed
 from leastnoise.model.graphs import path
 
 
@@ -78,8 +80,22 @@ def is_private(mechanism, event, before, after, cells=None):
         return _judged([[mechanism.pmf(output, side, 256) for output in lists] for side in sides], cost)
     if isinstance(mechanism, ThresholdedCounts):
         return _judged(_threshold_rows(mechanism, before, after), cost)
+    if isinstance(mechanism, QuantileTable):
+        return _groups_within(mechanism, event, before, after)
     rows = [[mechanism.pmf(output, side) for output in _outputs(mechanism)] for side in (before, after)]
     return _judged(rows, cost)
+
+
+def _groups_within(mechanism, event, before, after):
+    """Every group has noise of its own: no more of them change than are paid for, and each part keeps its share."""
+    shares = event.events if isinstance(event, Composed) and len(mechanism.parts) * mechanism.touched > 1 else (event,)
+    assert len(shares) == len(mechanism.parts) * mechanism.touched
+    changed = [(one, other) for one, other in zip(before, after, strict=True) if (one != other).any()]
+    return len(changed) <= mechanism.touched and all(
+        is_private(part, share, Tally(one), Tally(other))
+        for one, other in changed
+        for part, share in zip(mechanism.parts, shares, strict=False)
+    )
 
 
 def _difference(before, after):

@@ -10,7 +10,8 @@ from scipy.optimize import linprog
 
 from leastnoise.exact import ln
 from leastnoise.mechanisms.rank import IntervalQuantile, Quantile, least_worst_error
-from leastnoise.mechanisms.rank.rank_law import RankRule, changes_quantile, expected_changes, least_expected_changes
+from leastnoise.mechanisms.rank.rank_bounds import changes_quantile, expected_changes, least_expected_changes
+from leastnoise.mechanisms.rank.rank_law import RankRule
 from mechanisms.rank.databases import excess, exchanging, growing
 
 

@@ -11,6 +11,8 @@ from leastnoise.mechanisms.rank import (
     IntervalQuantile,
     PrivateMean,
     Quantile,
+    QuantileBound,
+    QuantileTable,
     SeveralQuantiles,
     SmoothMedian,
 )
@@ -36,23 +38,36 @@ def changes(level, *, exchange):
     return lambda output, database: ceil(excess(output, database, level) / unit)
 
 
-def quantile(epsilon, level, grid, records, *, exchange, **more):
+def beyond(level):
+    """The records below a minimum, above a maximum."""
+    return lambda output, database: sum(x < output if level == 0 else x > output for x in database)
+
+
+def quantile(epsilon, level, grid, records, *, exchange, method="exponential", **more):
     graph, answers = exchanging(records, grid) if exchange else growing(records, grid)
+    inside = 0 < Fraction(level) < 1
     return Case(
         Quantile,
-        {"epsilon": epsilon, "level": level, "grid": grid, "records": records if exchange else None},
+        {
+            "epsilon": epsilon,
+            "level": level,
+            "grid": grid,
+            "records": records if exchange else None,
+            "method": method,
+        },
         answers=answers,
         graph=graph,
         outputs=grid,
-        loss=changes(Fraction(level), exchange=exchange),
+        loss=changes(Fraction(level), exchange=exchange) if inside else beyond(Fraction(level)),
         tight=False,  # it becomes tight as the grid grows: test_rank_law
         least_quantiles=False,
         bad_parameters={
             "epsilon": BAD_EPSILON,
-            "level": [0, 1, -1, 2, "x", "ln(2)", "1/3000000000"],
+            "level": [-1, 2, "x", "ln(2)", "1/3000000000"],
             "grid": [None, [], [1, 1], [2, 1], [0, float("inf")], [float("nan")], ["x"]],
             "records": BAD_RECORDS,
             "missing": [-1000, 1000, "x"],
+            "method": ["guess", None],
         },
         bad_answers=[*BAD_ANSWERS, *([[1234] * 10] if exchange else [])],
         **more,
@@ -111,6 +126,63 @@ def several(epsilon, levels, method, records, *, exchange, jitter=1, **more):
     )
 
 
+def bound(epsilon, level, grid, records, side, *, exchange, method, **more):
+    graph, answers = exchanging(records, grid) if exchange else growing(records, grid)
+    return Case(
+        QuantileBound,
+        {
+            "epsilon": epsilon,
+            "level": level,
+            "grid": grid,
+            "records": records if exchange else None,
+            "side": side,
+            "miss": "1/10",
+            "method": method,
+        },
+        answers=answers,
+        graph=graph,
+        outputs=grid,
+        loss=wrong_side(Fraction(level), side),
+        tight=False,
+        least_quantiles=False,
+        bad_parameters={"epsilon": BAD_EPSILON, "level": [0, 1], "side": ["left", None], "miss": [0, 1, "x"]},
+        bad_answers=BAD_ANSWERS,
+        **more,
+    )
+
+
+def wrong_side(level, side):
+    """Whether an end is beyond the least, or the largest, number that may be called the quantile."""
+
+    def loss(output, database):
+        if not database:
+            return 0
+        share = level if side == "lower" else 1 - level
+        crossed = sum(x < output if side == "lower" else x > output for x in database)
+        return int(crossed >= share * len(database))
+
+    return loss
+
+
+def table(parts, **more):
+    grid = (0, 1, 2)
+    graph, databases = growing(2, grid)
+    points = [[sum(x == point for x in database) for point in grid] for database in databases]
+    return Case(
+        QuantileTable,
+        {"parts": parts, "groups": 1, "touched": 1},
+        answers=[(tuple(counts),) for counts in points],
+        graph=graph,
+        outputs=[(tuple(map(float, row)),) for row in product(grid, repeat=len(parts))],
+        epsilon=sum((part.epsilon for part in parts), start=Fraction(0)),
+        tight=False,
+        least_quantiles=False,
+        bad_parameters={"groups": [0, "x"], "touched": [0, 2], "parts": [(), ("x",), (Quantile(1, grid, records=3),)]},
+        bad_answers=[[[1234, 5678]], [1234], [[1, 2, 3], [4, 5, 6]]],
+        **more,
+    )
+
+
 def smooth(epsilon, delta, top, records, **more):
     graph, answers = exchanging(records, range(top + 1))
     return Case(
@@ -159,6 +231,17 @@ CASES = [
     quantile("2*ln(2)", "1/3", [0, 1, 2], 4, exchange=True),
     quantile("2*ln(3)", "1/2", [0, 10, 20], 3, exchange=False),
     quantile(4, "3/4", [-1, 0, 5], 3, exchange=False),
+    quantile("2*ln(3)", "1/2", [0, 10, 20], 3, exchange=True, method="permute and flip"),
+    quantile("2*ln(3)", "1/2", [0, 10, 20], 3, exchange=False, method="permute and flip"),
+    quantile(1, "3/4", [-1, 0, 5, 9], 3, exchange=False, method="permute and flip"),
+    quantile("2*ln(3)", 0, [0, 10, 20], 3, exchange=False),
+    quantile("6*ln(3)", 0, [0, 10, 20], 4, exchange=False, method="permute and flip"),
+    quantile("6*ln(3)", 1, [0, 10, 20], 3, exchange=True),
+    quantile(9, 1, [0, 10, 20], 3, exchange=False, method="permute and flip"),
+    bound("2*ln(3)", "1/2", [0, 10, 20], 4, "lower", exchange=False, method="exponential"),
+    bound("6*ln(3)", "1/3", [0, 10, 20], 4, "upper", exchange=False, method="permute and flip"),
+    bound("6*ln(3)", "2/3", [0, 10, 20], 3, "lower", exchange=True, method="permute and flip"),
+    bound(9, "1/2", [0, 10, 20], 4, "upper", exchange=False, method="exponential"),
     interval("2*ln(3)", "1/2", 3, 3, exchange=True),
     interval("ln(4)", "1/10", 2, 3, exchange=False),
     several("4*ln(2)", ["1/4", "3/4"], "separate", 2, exchange=True),
@@ -167,6 +250,18 @@ CASES = [
     several("4*ln(2)", ["1/5", "1/2", "3/4"], "recursive", 3, exchange=False),
     several("4*ln(2)", ["1/3", "2/3"], "recursive", 3, exchange=False, jitter=3),
     several(1, ["1/3", "2/3"], "recursive", 2, exchange=False, jitter=2),
+    several("6*ln(2)", ["1/4", "1/2", "3/4"], "permute and flip", 3, exchange=False),
+    several("6*ln(2)", ["1/4", "3/4"], "joint", 3, exchange=False),
+    several("8*ln(2)", ["1/4", "1/2"], "joint", 3, exchange=True),
+    several("12*ln(2)", ["1/3", "2/3"], "joint", 3, exchange=False, jitter=3),
+    several(1, ["1/5", "1/2", "3/4"], "joint", 2, exchange=False, jitter=2),
+    table(
+        (
+            Quantile("2*ln(2)", range(3), method="permute and flip"),
+            QuantileBound("2*ln(2)", range(3), side="lower", method="permute and flip"),
+            QuantileBound("2*ln(2)", range(3), side="upper"),
+        )
+    ),
     smooth(1, "1/10", 3, 3),
     smooth("ln(5)", "1/100", 4, 2),
     smooth("1/3", "1/3", 2, 4),

@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.errors_quantiles import rank_errors, several_rows
 from leastnoise.checker import check
 from leastnoise.errors import TooLarge
 from leastnoise.exact import SeededSource, ln
 from leastnoise.mechanisms.rank import SeveralQuantiles
 from leastnoise.mechanisms.rank.quantile import growing_databases
-from leastnoise.mechanisms.rank.several_quantiles import Splitting
+from leastnoise.mechanisms.rank.splitting import Splitting
 from leastnoise.mechanisms.rank.tally import PlaceCounts, Tally
 from leastnoise.model.channel import Channel
-from leastnoise.model.events import BoundedRange, Composed, Grouped
+from leastnoise.model.events import BoundedRange, Composed, Grouped, Pure
 
 DECILES = [Fraction(k, 10) for k in range(1, 10)]
 
@@ -43,6 +44,9 @@ def test_the_levels_between_split_points_are_shares():
 
 
 def test_what_is_paid_for():
+    assert SeveralQuantiles(1, DECILES, 0, 1, method="joint").event == BoundedRange(1)
+    flips = SeveralQuantiles(1, ["1/4", "1/2"], 0, 1, method="permute and flip")
+    assert flips.event == Composed((Pure("1/2"),) * 2)
     separate = SeveralQuantiles(1, ["1/4", "1/2", "3/4"], 0, 1, method="separate", records=9)
     assert separate.event == Composed((BoundedRange("1/3"),) * 3)
     recursive = SeveralQuantiles(1, ["1/4", "1/2", "3/4"], 0, 1, method="recursive")
@@ -52,7 +56,7 @@ def test_what_is_paid_for():
     assert exchanged.splitting.rate == Fraction(1, 8)
 
 
-@pytest.mark.parametrize("method", ["separate", "recursive"])
+@pytest.mark.parametrize("method", ["separate", "recursive", "joint", "permute and flip"])
 def test_the_rank_errors_keep_the_promise(method):
     values = np.random.default_rng(3).normal(50, 15, 20_000)
     mechanism = SeveralQuantiles(1, DECILES, 0, 100, method=method)
@@ -63,32 +67,55 @@ def test_the_rank_errors_keep_the_promise(method):
     assert (errors <= float(mechanism.error().quantiles[Fraction(19, 20)])).mean() >= 0.95
 
 
-def test_recursive_answers_never_decrease():
-    drawn = SeveralQuantiles(1, DECILES, 0, 100, method="recursive").draw(range(50), size=50, source=SeededSource(1))
+@pytest.mark.parametrize("method", ["recursive", "joint"])
+def test_answers_never_decrease(method):
+    drawn = SeveralQuantiles(1, DECILES, 0, 100, method=method).draw(range(50), size=50, source=SeededSource(1))
     assert drawn.shape == (50, 9)
     assert (np.diff(drawn, axis=1) >= 0).all()
 
 
-def test_many_equal_records_are_shared_out_by_the_jitter():
+@pytest.mark.parametrize("method", ["recursive", "joint"])
+def test_many_equal_records_are_shared_out_by_the_jitter(method):
     """60 % of the records are 50, so the quartiles are; without jitter the split sends them all to one side."""
     values = [10] * 2000 + [50] * 6000 + [90] * 2000
-    asked = {"levels": ["1/4", "1/2", "3/4"], "lower": 0, "upper": 100, "step": 1, "method": "recursive"}
+    asked = {"levels": ["1/4", "1/2", "3/4"], "lower": 0, "upper": 100, "step": 1, "method": method}
     spread = SeveralQuantiles(5, **asked).draw(values, size=20, source=SeededSource(2))
     assert (spread == 50).all()
     plain = SeveralQuantiles(5, **asked, jitter=1).draw(values, size=20, source=SeededSource(2))
     assert (plain == 50).all(axis=1).mean() < 0.1
 
 
-def test_the_method_with_the_smaller_bound_is_chosen():
-    for count in (2, 9, 31, 63):
+def test_the_method_with_the_least_error_on_the_reference_is_chosen():
+    for count, rows in ((2, 1000), (3, 1000), (9, 1000), (31, 50)):
         levels = [Fraction(k, count + 1) for k in range(1, count + 1)]
-        bounds = {
-            method: SeveralQuantiles(1, levels, 0, 1, method=method).error().expected.upper
-            for method in ("separate", "recursive")
-        }
-        chosen = SeveralQuantiles(1, levels, 0, 1)
-        assert bounds[chosen.method] == min(bounds.values())
-    assert chosen.method == "recursive"
+        chosen = SeveralQuantiles(1, levels, 0, 200, step=1, expected_rows=rows)
+        errors = {each.method: each.reference_error(rows) for each in chosen.alternatives()}
+        assert errors[chosen.method] == min(errors.values())
+    assert {SeveralQuantiles(1, DECILES, 0, 1).method, SeveralQuantiles(1, ["1/4", "1/2", "3/4"], 0, 1).method} == {
+        "joint",
+        "recursive",
+    }
+    assert "joint" not in {each.method for each in SeveralQuantiles("1/10000", DECILES, 0, 1).alternatives()}
+
+
+@pytest.mark.parametrize("method", ["joint", "recursive", "permute and flip", "separate"])
+@pytest.mark.parametrize("step", [1, "1/64"])
+def test_the_reference_is_what_happens(method, step):
+    """Within a tenth, or three standard errors: evenly spread records, with and without ties."""
+    values = (np.arange(1000) + 0.5) / 5
+    mechanism = SeveralQuantiles(1, DECILES, 0, 200, step=step, method=method)
+    placed = mechanism.lattice.points(mechanism.lattice.places(values))
+    errors = rank_errors(mechanism.draw(placed, size=150, source=SeededSource(7)), placed, DECILES).mean(axis=1)
+    away = abs(errors.mean() - mechanism.reference_error(1000))
+    assert away <= 0.1 * mechanism.reference_error(1000) + 3 * errors.std() / len(errors) ** 0.5
+    assert away < abs(errors.mean() - mechanism.reference_error(1000) * 2)  # what a factor of two would look like
+
+
+def test_the_bars_of_the_errors():
+    """Deciles of 1000 numbers at ε = 1: 4.7 rows off at most on 201 points, on every shape; 5.6 on a fine lattice."""
+    for row in several_rows(8, 2, (None,)):
+        if row.job.startswith("9 "):
+            assert row.error - 3 * row.standard_error <= row.bound, row
 
 
 def test_accumulated_errors_are_the_shares_of_the_borders():
@@ -122,10 +149,11 @@ def _each(cells):
     return np.repeat(cells.places, cells.counts).tolist()
 
 
-def test_the_whole_jittered_law_is_private_on_all_small_databases():
+@pytest.mark.parametrize(("method", "epsilon"), [("recursive", "4*ln(2)"), ("joint", "8*ln(2)")])
+def test_the_whole_jittered_law_is_private_on_all_small_databases(method, epsilon):
     """Checked as an exact channel, jitter included."""
     graph = growing_databases(3, 2)
-    law = SeveralQuantiles("4*ln(2)", ["1/3", "2/3"], 0, 1, step=1, method="recursive", jitter=3)
+    law = SeveralQuantiles(epsilon, ["1/3", "2/3"], 0, 1, step=1, method=method, jitter=3)
     outputs = list(product((0.0, 1.0), repeat=2))
     rows = [[law.pmf(output, list(node)).lower for output in outputs] for node in graph.nodes]
     assert check(Channel(rows, graph.nodes, outputs), graph, law.epsilon)
@@ -137,7 +165,7 @@ def test_a_law_over_too_many_finer_places_is_refused_whatever_the_records_are():
             SeveralQuantiles(1, ["1/3", "2/3"], 0, 1, method="recursive").pmf((0.0, 0.5), records)
 
 
-@pytest.mark.parametrize("method", ["separate", "recursive"])
+@pytest.mark.parametrize("method", ["separate", "recursive", "joint", "permute and flip"])
 def test_tallies_of_any_size_are_answered(method):
     law = SeveralQuantiles(1, ["1/4", "1/2", "3/4"], 0, 3, step=1, method=method)
     for count in (10**9, 10**9 + 1, 2**40, 2**62, 2**63, 2**64, 10**30):
