@@ -101,6 +101,10 @@ def test_a_request_id_gives_the_same_answer_for_nothing(run):
         (("mean", "salary", "--bounds", "0,100000"), "mean of salary"),
         (("variance", "age", "--bounds", "0,100"), "variance of age"),
         (("median", "age", "--bounds", "0,100", "--step", "1"), "median of age"),
+        (
+            ("median", "age", "--bounds", "0,100", "--by", "city", "--keys", "Lyon,Metz", "--expected-rows", "9"),
+            "median of age by city (2)",
+        ),
         (("quantile", "age", "--level", "0.1", "--level", "0.9", "--bounds", "0,100"), "0.9"),
         (("most-common", "city", "-k", "2", "--keys", "Bonn,Köln,Ulm"), "rank"),
         (("choose", "--option", "young: age < 10", "--option", "others: age >= 10"), "others"),

@@ -135,6 +135,7 @@ HOSTILE = {
 
 CITY = {"by": "city", "keys": ["Lyon", "Metz"]}
 AGE = {"column": "age", "bounds": (0, 100)}
+INTERVAL = {"interval_share": "1/2", "interval_confidence": 0.9}
 REST = {"where": "age > 3", "groups_per_unit": 1, "rows_per_unit": 1}
 
 # A call that is in order, for every method; each of its arguments in turn is replaced by every hostile value.
@@ -171,8 +172,8 @@ QUESTIONS = {
     "sum": {**AGE, "step": 1, **CITY, "bins": None, **REST},
     "mean": {**AGE, "step": 1, **CITY, "bins": None, **REST, "expected_rows": 10},
     "variance": {**AGE, "step": 1, **CITY, "bins": None, **REST, "expected_rows": 10},
-    "median": {**AGE, "step": 1, "grid": None, "where": None, "rows_per_unit": 1},
-    "quantile": {**AGE, "levels": [0.25, 0.5], "step": 1, "grid": None, "where": None, "rows_per_unit": 1},
+    "median": {**AGE, "step": 1, "grid": None, **CITY, "bins": None, **REST, "expected_rows": 10, **INTERVAL},
+    "quantile": {**AGE, "levels": [0.25, 0.5], "step": 1, "grid": None, **CITY, "bins": None, **REST, **INTERVAL},
     "most_common": {"k": 1, **CITY, "bins": None, "where": None, "of": "units", "rows_per_unit": 1},
     "choose": {"options": ["age < 18", "age >= 18"], "where": None, "rows_per_unit": 1},
     "decision": {"at_least": 10, "where": None, "of": "units", "rows_per_unit": 1},

@@ -129,6 +129,63 @@ def test_the_median_and_several_quantiles(open_people, people):
         assert above <= (1 - level) * len(ages) + 2
 
 
+def test_medians_by_key_with_intervals(open_people, people):
+    ages = defaultdict(list)
+    for row in people[1]:
+        if row["age"] is not None:
+            ages[row["city"]].append(row["age"])
+    asked = open_people().median("age", bounds=(0, 100), by="city", keys=CITIES, interval_share="1/2")
+    release = asked.release(SURE)
+    assert release.table.names == ("city", "value", "low", "high")
+    for city, value, low, high in release.table:
+        ordered = sorted(ages[city])
+        assert value in range(ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2] + 1)
+        assert low <= value <= high
+    assert release.interval(0.9) == release.interval()
+    assert release.interval(0.99) is None  # that was not paid for
+    assert "95 % error" in release.caption
+    assert release.caption.endswith("rows")
+    assert "50 % of the price pay for intervals that hold with 95 %" in " ".join(str(release.plan).split())
+
+
+def test_quantiles_by_two_axes_have_a_row_for_each_group_and_level(open_people):
+    asked = open_people().quantile(
+        "age", [0.25, 0.5], bounds=(0, 100), keys={"city": CITIES[:2]}, bins={"age": [0, 50, 100]}, expected_rows=50
+    )
+    table = asked.release(SURE).table
+    assert table.names == ("city", "age", "level", "value")
+    assert len(table) == 8
+    assert table["level"] == (0.25, 0.5) * 4
+    assert "if 50 rows of each group were spread evenly" in " ".join(str(asked.plan(1)).split())
+
+
+def test_the_minimum_and_the_maximum(open_people, people):
+    ages = [row["age"] for row in people[1] if row["age"] is not None]
+    for level, name, extreme in ((0, "minimum", min(ages)), (1, "maximum", max(ages))):
+        asked = open_people().quantile("age", level, bounds=(0, 100))
+        assert asked.question == f"{name} of age"
+        assert abs(asked.release(SURE).value - extreme) <= 5
+    with pytest.raises(BadParameter, match="between 0 and 1"):
+        open_people().quantile("age", [0, 0.5], bounds=(0, 100))
+    with pytest.raises(BadParameter, match="no interval"):
+        open_people().quantile("age", 0, bounds=(0, 100), interval_share="1/2")
+
+
+def test_the_law_with_less_error_at_the_price_is_chosen(open_people):
+    """Permute-and-flip for a pure ε; at a price in ρ the exponential law has twice its ε."""
+    median = open_people().median("age", bounds=(0, 100))
+    assert median.plan(1).mechanism.method == "permute and flip"
+    assert median.plan(rho="1/8").mechanism.method == "exponential"
+    deciles = open_people().quantile("age", [Fraction(k, 10) for k in range(1, 10)], bounds=(0, 100))
+    assert deciles.plan(1).mechanism.method == "joint"
+    assert deciles.plan(rho="1/8").mechanism.method == "recursive"
+
+
+def test_groups_and_grid_points_have_a_limit_together(open_people):
+    with pytest.raises(TooLarge, match="keys times grid points"):
+        open_people().median("age", bounds=(0, 50_000), step=1, bins={"age": range(101)})
+
+
 def test_the_most_common_keys_and_the_best_option(open_people, people):
     truth = Counter(row["city"] for row in people[1])
     dataset = open_people()
