@@ -25,8 +25,7 @@ from leastnoise.errors import UnknownEvent
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.sums import rational_above
 from leastnoise.ledger.record import Json
-from leastnoise.mechanisms import IntervalQuantile, Quantile, SeveralQuantiles
-from leastnoise.mechanisms.rank import QuantileBound, QuantileTable
+from leastnoise.mechanisms import IntervalQuantile, Quantile, QuantileBound, QuantileTable, SeveralQuantiles
 from leastnoise.mechanisms.rank.reference import REFERENCE_ROWS
 from leastnoise.mechanisms.rank.tally import Tally
 from leastnoise.model.events import BoundedRange, Composed, Event, Pure
