@@ -59,6 +59,7 @@ def quantile(epsilon, level, grid, records, *, exchange, method="exponential", *
         graph=graph,
         outputs=grid,
         loss=changes(Fraction(level), exchange=exchange) if inside else beyond(Fraction(level)),
+        reached=inside,
         tight=False,  # it becomes tight as the grid grows: test_rank_law
         least_quantiles=False,
         bad_parameters={
@@ -143,6 +144,7 @@ def bound(epsilon, level, grid, records, side, *, exchange, method, **more):
         graph=graph,
         outputs=grid,
         loss=wrong_side(Fraction(level), side),
+        reached=False,
         tight=False,
         least_quantiles=False,
         bad_parameters={"epsilon": BAD_EPSILON, "level": [0, 1], "side": ["left", None], "miss": [0, 1, "x"]},

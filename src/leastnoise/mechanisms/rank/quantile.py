@@ -174,7 +174,8 @@ class LatticeQuantile(Mechanism):
         """
         most = None if self.records is None or self.margin else self.rule.most_changes(self.records)
         others, rate, inside = self.lattice.last, self.epsilon / 2, abs(self.margin)
-        bound, expected = changes_quantile(others, rate, most, level), expected_changes(others, rate, most)
+        bound = changes_quantile(others, rate, most, level)
+        expected = expected_changes(others, rate, most, flips=self.method != "exponential")
         moved = Enclosure(expected.lower + inside, expected.upper + inside)
         return ErrorEstimate("records", moved, {level: Fraction(bound + inside)}, attained=False)
 

@@ -3,7 +3,8 @@
 Every record lies on the lattice, so some point needs no change; let there be M others. Whatever their numbers of
 changes, E[changes] is largest when all M need the same number k: for a fixed value E of the maximum each of them
 maximises (k − E)·e^(−ck), which is the same problem for all. A database with its records at the two ends and on one
-point in between attains it. The chance of more than t changes is largest when all M need t + 1.
+point in between attains it; for permute-and-flip the worst case is the same (McKenna and Sheldon 2020). The chance of
+more than t changes is largest when all M need t + 1.
 
 Packing: move the records in between from point to point. That gives M + 1 databases that are all `distance(k)` records
 apart, and on each only its own point needs fewer than k changes. A mechanism with E[changes] ≤ E on all of them gives
@@ -15,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from math import exp, log
+from typing import Any
 
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.formulas import at_alpha, larger, least_whole
@@ -26,20 +28,27 @@ __all__ = ["changes_quantile", "expected_changes", "least_expected_changes"]
 NOTHING = Enclosure(Fraction(0), Fraction(0))
 
 
-def expected_changes(others: int, rate: Exact, most: int | None) -> Enclosure:
-    """The largest k·M·e^(−rate·k)/(1 + M·e^(−rate·k)), k ≤ most: no database needs more changes on average.
+def expected_changes(others: int, rate: Exact, most: int | None, flips: bool = False) -> Enclosure:
+    """The largest k·P(another point), k ≤ most, where all others need k changes: no database needs more on average.
 
-    As a function of k the quotient rises and then falls: 1 + e^(ck)(1 − ck)/M, which has the sign of its derivative,
-    falls.
+    With p = e^(−rate·k), P = M·p/(1 + M·p) for the exponential law. Permute-and-flip picks the best with probability
+    E[1/(1 + X)], X heads among M coins of chance p: P = 1 − (1 − (1 − p)^(M+1))/((M + 1)·p). As functions of k both
+    products rise and then fall; for the first, 1 + e^(ck)(1 − ck)/M, which has the sign of its derivative, falls.
 
-    >>> expected_changes(9, ln(2), None)
-    Enclosure(27/17)
+    >>> expected_changes(9, ln(2), None), expected_changes(1, ln(2), None, flips=True)
+    (Enclosure(27/17), Enclosure(1/4))
     """
     if not others or most == 0:
         return NOTHING
 
     def at(k: int) -> Enclosure:
-        return at_alpha(rate, lambda a: k * others * a**k / (1 + others * a**k), power=k)
+        def mean(a: Any) -> Any:
+            p = a**k
+            if flips:
+                return k * (1 - (1 - (1 - p) ** (others + 1)) / ((others + 1) * p))
+            return k * others * p / (1 + others * p)
+
+        return at_alpha(rate, mean, power=k * (others + 1 if flips else 1))
 
     peak = least_whole(lambda k: (most is not None and k >= most) or at(k + 1).lower <= at(k).upper, start=1)
     return at(peak) if peak == 1 else larger(at(peak - 1), at(peak))

@@ -268,7 +268,7 @@ class SeveralQuantiles(Mechanism):
         if self.records is not None:
             most = max(self.separate_law(level).rule.most_changes(self.records) for level in self.levels)
         bound = changes_quantile(law.last, law.rate, most, level)
-        return expected_changes(law.last, law.rate, most), Fraction(bound)
+        return expected_changes(law.last, law.rate, most, law.flips), Fraction(bound)
 
     def _joint_error(self, level: Fraction) -> tuple[Enclosure, Fraction]:
         """P(more than T records off) ≤ sequences·e^(−rate·(2T − k)): some sequence has a score of at least −k."""
