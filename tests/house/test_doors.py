@@ -30,7 +30,8 @@ DOORS = {
     "mechanisms": (
         "candidates choice.selection choice.top_k choice.unknown_options combinatorial combinatorial.graph_input "
         "combinatorial.k_median.metric designed.* histogram.* lower_bounds numeric.geometric numeric.integer_noise "
-        "numeric.truncated_geometric rainbow.decision rank.lattice rank.rank_law rank.tally strategy vector"
+        "numeric.truncated_geometric rainbow.decision rank.lattice rank.rank_law rank.reference "
+        "rank.tally strategy vector"
     ),
     "model": (
         "certificate certificate_form channel design_problem events float_programs graphs graphs.closed_form "
