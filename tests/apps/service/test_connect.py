@@ -64,6 +64,22 @@ def test_a_batch_is_released_there(remote):
     assert [each.value for each in first] == [each.value for each in again]
 
 
+def test_every_question_is_answered_there(remote):
+    """Also those in several steps: bounds that are chosen first, keys that are found."""
+    asked = {
+        "sum": remote.sum("income", bounds="private"),
+        "unknown keys": remote.count(by="city"),
+        "quantile": remote.quantile("age", [0.25, 0.75], bounds=(0, 100), step=10),
+        "choice": remote.choose({"young": "age < 30", "old": "age >= 30"}),
+        "decision": remote.decision(at_least=100),
+        "tables": remote.tables(by=["city", "sex"], keys={"city": CITIES, "sex": ["f", "m"]}),
+    }
+    for name, question in asked.items():
+        price = ln.Privacy("1/20", "1e-8") if name == "unknown keys" else ln.Privacy("1/20")
+        released = question.release(price, request_id=name)
+        assert question.release(price, request_id=name).table == released.table
+
+
 def test_refusals_are_the_typed_ones(server, tokens, remote):
     with pytest.raises(BudgetExceeded, match="does not cover"):
         remote.count().release(19)
