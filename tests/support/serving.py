@@ -140,8 +140,8 @@ class Server:
 
     def spent(self, dataset="people"):
         with self.ledger() as ledger:
-            (found,) = [each for each in ledger.balances(dataset) if each.scope == Scope(dataset)]
-            return found.spent.basic[0]
+            found = [each for each in ledger.balances(dataset) if each.scope == Scope(dataset)]
+            return found[0].spent.basic[0] if found else 0
 
 
 def wait_for(what, seconds=30):
