@@ -149,7 +149,7 @@ class Dataset:
         columns = read_by(self.table, by, keys, bins)
         axes = read_axes(self.table, columns, keys, bins)
         _require_countable(of)
-        if rows_per_unit == _PRIVATE:
+        if _is_private(rows_per_unit):
             if of == "units":
                 raise BadParameter("a unit counts once", given=of, fix="leave rows_per_unit out")
             cells = self._cells(by, keys, bins, where, groups_per_unit, 1)
@@ -160,8 +160,8 @@ class Dataset:
             if of == "units" or bound.rows_per_unit == 1:
                 asked["contribution"] = Contribution(bound.privacy_unit, bound.groups_per_unit)
                 of = "units"
-            if of == "rows" or rest:
-                return MeasuredKeys(**asked, columns=columns, what="count", of=of, rest=bool(rest))
+            if of == "rows" or _read_rest(rest):
+                return MeasuredKeys(**asked, columns=columns, what="count", of=of, rest=_read_rest(rest))
             return CountUnknownKeys(**asked, columns=columns)
         _require_no_rest(rest)
         return Count(**asked, axes=axes, of=of)
@@ -314,11 +314,11 @@ class Dataset:
                 "private" to choose it by a tenth of the price.
             rest: Whether to add a row for everything else, where the keys are private.
         """
-        if bounds == _PRIVATE:
+        if _is_private(bounds):
             asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
             return self._private_bounds(asked, column, step, lambda scale: Sum(**asked, column=column, scale=scale))
         scale = read_fixed_point(self.table, numeric_column(self.table, column), bounds, step)
-        if rows_per_unit == _PRIVATE:
+        if _is_private(rows_per_unit):
             worth = max(abs(scale.low), abs(scale.high)) / 2
             return self._private_rows(
                 self._cells(by, keys, bins, where, groups_per_unit, 1),
@@ -330,7 +330,7 @@ class Dataset:
             of_rows = self._rows(where, groups_per_unit, rows_per_unit)
             of = "units"
             return MeasuredKeys(
-                **of_rows, columns=columns, what="sum", of=of, column=column, scale=scale, rest=bool(rest)
+                **of_rows, columns=columns, what="sum", of=of, column=column, scale=scale, rest=_read_rest(rest)
             )
         _require_no_rest(rest)
         asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
@@ -367,7 +367,7 @@ class Dataset:
             rest: Whether to add a row for everything else, where the keys are private.
         """
         guess = _read_guess(expected_rows)
-        if bounds == _PRIVATE:
+        if _is_private(bounds):
             asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
             return self._private_bounds(
                 asked, column, step, lambda scale: Mean(**asked, column=column, scale=scale, expected_rows=guess)
@@ -378,7 +378,7 @@ class Dataset:
             of_rows = self._rows(where, groups_per_unit, rows_per_unit)
             of = "rows"
             return MeasuredKeys(
-                **of_rows, columns=columns, what="mean", of=of, column=column, scale=scale, rest=bool(rest)
+                **of_rows, columns=columns, what="mean", of=of, column=column, scale=scale, rest=_read_rest(rest)
             )
         _require_no_rest(rest)
         asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
@@ -413,7 +413,7 @@ class Dataset:
         """
         guess = _read_guess(expected_rows)
         asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
-        if bounds == _PRIVATE:
+        if _is_private(bounds):
             return self._private_bounds(
                 asked, column, step, lambda scale: Variance(**asked, column=column, scale=scale, expected_rows=guess)
             )
@@ -792,9 +792,21 @@ def _require_countable(of: object) -> None:
         raise BadParameter("what is counted must be rows or units", given=of, fix='pass of="rows" or of="units"')
 
 
+def _is_private(given: object) -> bool:
+    """Whether bounds or a limit are to be chosen privately; whatever else it is, others read."""
+    return isinstance(given, str) and given == _PRIVATE
+
+
+def _read_rest(rest: object) -> bool:
+    """Whether there is a row for everything else."""
+    if not isinstance(rest, bool):
+        raise BadParameter("rest is True or False", given=type(rest).__name__, fix="pass rest=True")
+    return rest
+
+
 def _require_no_rest(rest: object) -> None:
     """Refuse a row for everything else where keys and bins say what there is."""
-    if rest:
+    if _read_rest(rest):
         raise BadParameter(
             "everything else is a row where keys are not known in advance",
             given=rest,
