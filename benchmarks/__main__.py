@@ -16,7 +16,16 @@ from benchmarks.measure import Row
 HERE = Path(__file__).parent
 PARTS = (
     *("dice", "channels", "check", "numeric", "choice", "rank", "vector", "budget"),
-    *("tables", "table_peers", "design", "design_theorems", "rainbow", "combinatorial_cuts", "combinatorial_lists"),
+    *(
+        "tables",
+        "table_peers",
+        "tpch",
+        "design",
+        "design_theorems",
+        "rainbow",
+        "combinatorial_cuts",
+        "combinatorial_lists",
+    ),
 )
 
 

@@ -37,7 +37,16 @@ if TYPE_CHECKING:
     from leastnoise.model.channel import Channel
     from leastnoise.model.mechanism import Mechanism
     from leastnoise.model.privacy import Privacy
-    from leastnoise.release import Dataset, Query, Release, ReleasePlan, connect, open, release_mechanism  # noqa: A004
+    from leastnoise.release import (
+        Database,
+        Dataset,
+        Query,
+        Release,
+        ReleasePlan,
+        connect,
+        open,  # noqa: A004
+        release_mechanism,
+    )
 
 __version__ = "0.2.0"
 
@@ -45,6 +54,7 @@ __all__ = [
     "Audit",
     "Certificate",
     "Channel",
+    "Database",
     "Dataset",
     "Design",
     "Fit",
@@ -93,6 +103,7 @@ _HOMES = {
     "Audit": "leastnoise.checker",
     "Certificate": "leastnoise.model.certificate",
     "Channel": "leastnoise.model.channel",
+    "Database": "leastnoise.release",
     "Dataset": "leastnoise.release",
     "Design": "leastnoise.designer",
     "Fit": "leastnoise.checker",

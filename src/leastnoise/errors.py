@@ -5,7 +5,7 @@ Seven branches, each with one `except` that makes sense to a caller::
 
     LeastNoiseError
     ├── InputError
-    │   ├── BadParameter
+    │   ├── BadParameter (and UnsafeJoin)
     │   ├── BadConfiguration
     │   ├── BadFilter
     │   ├── BadChannel
@@ -107,6 +107,7 @@ __all__ = [
     "UnknownEvent",
     "UnknownLabel",
     "UnreachableTarget",
+    "UnsafeJoin",
     "UnsafeQuestion",
     "WrongCurrency",
 ]
@@ -138,6 +139,14 @@ class InputError(LeastNoiseError):
 
 class BadParameter(InputError, ValueError):
     """A parameter is not a number, out of its range, or makes no sense together with another."""
+
+
+class UnsafeJoin(BadParameter):
+    """A joined row could depend on the rows of several people, or of none; `alias` is the table at fault."""
+
+    def __init__(self, problem: str, *, given: object = None, fix: str, alias: str = "") -> None:
+        super().__init__(problem, given=given, fix=fix)
+        self.alias = alias
 
 
 class BadConfiguration(InputError, ValueError):

@@ -153,7 +153,7 @@ def test_spark_without_ansi_mode_and_another_time_zone(spark):
         with pytest.raises(EngineFailure) as caught:
             table._run(sql("SELECT raise_error(k) FROM nowhere"))
         assert caught.value.__context__ is None
-        view = table._view
+        view = table._views[0]
     spark.conf.set("spark.sql.ansi.enabled", "true")
     spark.conf.set("spark.sql.session.timeZone", before)
     assert found[0] == found[1] == [[2, 1, 1], [0, 2**60, -(2**60)]]

@@ -10,16 +10,21 @@ import random
 from decimal import Decimal
 from fractions import Fraction
 
+import duckdb
+import psycopg
 import pyarrow.parquet
 import pytest
 
 from leastnoise.data import BinAxis, Contribution, CountRows, CountUnits, KeyAxis, Kind, SumOf, col, open_table
+from leastnoise.data.linked_tables import link_tables
+from leastnoise.data.links import ColumnPlace
 from leastnoise.data.predicates import typed
 from leastnoise.data.table import Table
-from leastnoise.errors import EngineFailure, LeastNoiseError
+from leastnoise.errors import BadParameter, EngineFailure, LeastNoiseError
+from support.postgres import in_schema
 
 from . import reference
-from .hostile import FILTERS, FRAME, arrow, in_a_frame, in_duckdb, in_postgres, in_spark
+from .hostile import FILTERS, FRAME, Made, arrow, in_a_frame, in_duckdb, in_postgres, in_spark
 
 F = Fraction
 QUESTIONS = int(os.environ.get("LEASTNOISE_ORACLES", "150"))
@@ -227,3 +232,56 @@ def test_parquet_with_broken_text_and_times_far_out(tmp_path):
         found = table.discover(Contribution(None), ("broken",))
     assert sum(found.values()) == len(rows)
     assert {("ok",), ("é",), ("??",), (None,)} <= found.keys()
+
+
+def joined_pairs(rows, one, other):
+    """How many pairs of rows have equal values in two columns."""
+    return sum(not reference.missing(row[one]) and row[one] == partner[other] for row in rows for partner in rows)
+
+
+def search_joins(engine, made, partner, most=3):
+    """A column of every kind joined with its like in a copy of the table: nothing fails, and the pairs are right."""
+    asked = 0
+    for one, kind in made.columns.items():
+        likes = [other for other, of in made.columns.items() if of is kind]
+        for other in dict.fromkeys([one, likes[-1], likes[len(likes) // 2]][:most]):
+            links = {f"hostile.{one}": f"{partner}.{other}"}
+            try:
+                view = link_tables(engine, ColumnPlace(partner, "n"), links, []).view("hostile")
+            except BadParameter:
+                continue  # doubles, decimals of different types, ids that meet
+            bound = Contribution(view.unit, 1, 10**4)
+            (found,) = view.aggregate(bound, (), (CountRows(),), typed(col(f"{partner}.u") >= 0, view.columns))
+            assert found == joined_pairs(made.rows, one, other), (one, other)
+            found = view.aggregate(bound, (KeyAxis(one, (None,)),), (CountRows(),), typed(col("n") >= 0, view.columns))
+            assert found[0].sum() == 0, one  # what is missing has no partner
+            asked += 1
+    return asked
+
+
+def test_joins_in_duckdb_have_no_oracle(tmp_path):
+    made = in_duckdb(tmp_path)
+    made.table.close()
+    with duckdb.connect(str(tmp_path / "hostile.duckdb")) as connection:
+        connection.execute("CREATE TABLE partner AS FROM hostile")
+    with open_table(tmp_path / "hostile.duckdb", table="partner") as engine:
+        assert search_joins(engine, made, "partner") > 40
+
+
+def test_joins_in_postgres_have_no_oracle(postgres_address):
+    made, address = in_postgres(postgres_address, "hostile_rows"), in_schema(postgres_address, "hostile_joins")
+    made.table.close()
+    with psycopg.connect(postgres_address) as connection:
+        for name in ("hostile", "partner"):
+            connection.execute(f"CREATE OR REPLACE VIEW hostile_joins.{name} AS TABLE hostile_rows")
+    with open_table(address, table="partner") as engine:
+        assert search_joins(engine, made, "partner") > 15
+
+
+def test_joins_in_spark_have_no_oracle(spark):
+    made = in_spark(spark)
+    for name in ("hostile", "partner"):
+        made.table._frame.createOrReplaceTempView(name)
+    few = Made(made.table, made.rows, {name: made.columns[name] for name in ("d18_3", "broken", "moment")})
+    with made.table, open_table(spark, table="partner") as engine:
+        assert search_joins(engine, few, "partner", most=1) == 3

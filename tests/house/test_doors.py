@@ -20,7 +20,9 @@ DOORS = {
     "apps": "",
     "checker": "audit fit",
     "composition": "cost filter gaussian homogeneous limits price thresholded_gaussian",
-    "data": "axes columns engines.duckdb predicates predicates.disjoint predicates.nodes",
+    "data": (
+        "axes columns engines.duckdb joined_table linked_tables links predicates predicates.disjoint predicates.nodes"
+    ),
     "designer": "comparison designer result",
     "exact": (
         "arrays balls convolution enclosures floats formulas gaussian_sums integer_matrices inversion laplace_sums "

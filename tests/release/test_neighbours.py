@@ -17,6 +17,9 @@ import pytest
 
 from leastnoise.composition.price import covers
 from leastnoise.data import Contribution, open_table
+from leastnoise.data.joined_table import JoinedTable
+from leastnoise.data.linked_tables import link_tables
+from leastnoise.data.links import ColumnPlace
 from leastnoise.exact import ln
 from leastnoise.ledger import Opening
 from leastnoise.mechanisms.rank.tally import Tally
@@ -120,6 +123,8 @@ BOUNDS = [Contribution("u", 1, 1), Contribution("u", 2, 3), Contribution("u", 3,
 
 def asked(table, contribution):
     """A dataset without a ledger: nothing is released from it."""
+    if isinstance(table, JoinedTable):
+        contribution = replace(contribution, privacy_unit=table.unit)
     return Dataset(table, None, "t", "a", "p", contribution, Opening(None, contribution.privacy_unit))
 
 
@@ -295,6 +300,24 @@ def judge_all(put, place, questions, settings, most=None, tight=True):
 
 def test_on_duckdb():
     judge_all(in_duckdb, None, QUESTIONS, zip([pa.float64(), *UNITS], BOUNDS, strict=True))
+
+
+def in_linked_tables(rows, kind, folder):
+    """The same rows in a database: people with a few stays each, and what was seen during each stay."""
+    duckdb, file = pytest.importorskip("duckdb"), folder / f"{next(NUMBERS)}.duckdb"
+    flat = pa.Table.from_pylist(rows, schema=pa.schema({"u": kind, **SCHEMA}))
+    with duckdb.connect(str(file)) as connection:
+        connection.register("flat", flat)
+        connection.execute("CREATE TABLE people AS SELECT DISTINCT u FROM flat")
+        connection.execute("CREATE TABLE stays AS SELECT DISTINCT u AS who, coalesce(u, '?') || s AS stay FROM flat")
+        connection.execute("CREATE TABLE facts AS SELECT coalesce(u, '?') || s AS stay, k, s, f, n, x FROM flat")
+        connection.execute("CREATE TABLE sides AS SELECT unnest(['p', 'q']) AS s")
+    links = {"stays.who": "people.u", "facts.stay": "stays.stay", "facts.s": "sides.s"}
+    return link_tables(open_table(file, table="people"), ColumnPlace("people", "u"), links, ["sides"]).view("facts")
+
+
+def test_on_linked_tables(tmp_path):
+    judge_all(in_linked_tables, tmp_path, QUESTIONS, [(pa.string(), BOUNDS[1])], most=4, tight=False)
 
 
 def in_postgres(rows, kind, address):

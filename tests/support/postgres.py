@@ -17,7 +17,9 @@ def _run(*command, user=None, **more):
 
 
 def _programs():
-    """The folder with initdb and pg_ctl; installed from the system's packages where that is possible."""
+    """The folder with initdb and pg_ctl: LEASTNOISE_POSTGRES, or the system's, installed if need be."""
+    if "LEASTNOISE_POSTGRES" in os.environ:
+        return Path(os.environ["LEASTNOISE_POSTGRES"])
     for _ in range(2):
         homes = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda home: int(home.parent.name))
         found = shutil.which("initdb")
@@ -63,3 +65,12 @@ def postgres_server():
             _run(*start, "-m", "immediate", "stop", user=user)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def in_schema(address, name):
+    """The address of a schema of its own, so that tables of different tests do not meet."""
+    import psycopg
+
+    with psycopg.connect(address) as connection:
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name}")
+    return f"{address}?options=-csearch_path%3D{name}"

@@ -3,9 +3,11 @@
 from leastnoise.data.axes import Axis, BinAxis, KeyAxis
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.contribution import Contribution, CountRows, CountUnits, Measure, SumOf
+from leastnoise.data.joins import Source
 from leastnoise.data.predicates import Predicate, col, holds, parse, typed
 from leastnoise.data.sources import open_table
 from leastnoise.data.table import Table
+from leastnoise.data.verify_links import LinkReport, verify_links
 
 __all__ = [
     "Axis",
@@ -16,8 +18,10 @@ __all__ = [
     "CountUnits",
     "KeyAxis",
     "Kind",
+    "LinkReport",
     "Measure",
     "Predicate",
+    "Source",
     "SumOf",
     "Table",
     "col",
@@ -25,4 +29,5 @@ __all__ = [
     "open_table",
     "parse",
     "typed",
+    "verify_links",
 ]

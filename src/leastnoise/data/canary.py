@@ -1,12 +1,13 @@
 """Made-up rows that hold the worst that each column's type can: every text runs on them before it sees private rows.
 
 A text that fails on some row tells, by failing, that the row is there. The texts are written so that none can fail
-(`leastnoise.data.dialect`); the rehearsal is the second line. It runs three things:
+(`leastnoise.data.dialect`); the rehearsal is the second line. It runs:
 
 1. every expression of a row (filters test by test, places on axes, values, units) on *all* hostile rows, with nothing
    filtered and nothing joined away;
 2. the whole text on the hostile rows;
-3. the whole text on no rows.
+3. the whole text on no rows;
+4. for a join, the whole text on hostile rows of each of its tables, joined with each other.
 
 The hostile values are picked from lists by numbers that the engine generates, so that an optimiser can't replace them
 by constants and evaluate the text in another way than on a table: they reach the expressions at run time, as columns.
@@ -19,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 
 from leastnoise.data.columns import Column, Kind, decimal_text
-from leastnoise.data.dialect import BoundValue, Dialect, Fragment, join, select, sql
+from leastnoise.data.dialect import BoundValue, Dialect, Fragment, RowsOf, join, select, sql
 
 __all__ = ["Canary"]
 
@@ -61,10 +62,11 @@ class Canary:
     Args:
         dialect: The engine's words.
         columns: The table's columns by name.
+        joined: For a join, hostile rows of its tables, joined.
     """
 
-    def __init__(self, dialect: Dialect, columns: Mapping[str, Column]) -> None:
-        self._dialect, self._columns = dialect, columns
+    def __init__(self, dialect: Dialect, columns: Mapping[str, Column], joined: RowsOf | None = None) -> None:
+        self._dialect, self._columns, self._joined = dialect, columns, joined
         self._seen, self._kept, self.made = set[bytes](), "", False
 
     def keep(self, name: str) -> None:
@@ -84,6 +86,8 @@ class Canary:
             if due:
                 yield self._dialect.render(text, self.empty)
                 yield self._dialect.render(text, self.hostile)
+                if self._joined is not None:
+                    yield self._dialect.render(text, self._joined)
 
     def remember(self, queries: Iterable[Fragment]) -> None:
         """These texts have run without a failure."""

@@ -16,7 +16,19 @@ from typing import ClassVar
 
 from leastnoise.data.columns import Column, Kind, decimal_text
 
-__all__ = ["BoundValue", "Dialect", "Fragment", "Secret", "SourceRows", "bound", "join", "secret", "select", "sql"]
+__all__ = [
+    "BoundValue",
+    "Dialect",
+    "Fragment",
+    "RowsOf",
+    "Secret",
+    "SourceRows",
+    "bound",
+    "join",
+    "secret",
+    "select",
+    "sql",
+]
 
 Secret = tuple[int, int]
 """Two words of 63 bits, fresh in each call."""

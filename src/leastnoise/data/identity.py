@@ -7,11 +7,14 @@
 | a table in a DuckDB file | the file, the schema and the table: "/data/shop.duckdb/main.sales" |
 | a table in Postgres | the database, the schema and the table: "postgresql:/shop/public.sales" |
 | a table in Spark | the catalog, the schema and the table: "spark:spark_catalog.default.sales" |
+| linked tables | the database: "/data/shop.duckdb", "postgresql:/shop", "spark:spark_catalog.default.*" |
 | a frame | none: two frames can't be told apart by their looks |
 
 The name of files depends on nothing but the files that a path or a pattern stands for. Several files share the account
 of their folder, so that one more file next month is no new budget for the rows of last month. A file that is moved
-gets another name; whoever moves data passes `name=…`.
+gets another name; whoever moves data passes `name=…`. The tables of a database that are opened together share one
+account, and a table of it that is opened by itself, before or after, is no silent second budget: it is refused until
+somebody says which account goes on.
 """
 
 from __future__ import annotations
@@ -23,7 +26,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Identity", "database_identity", "file_identity", "frame_identity", "quoted_parts", "table_parts"]
+__all__ = [
+    "Identity",
+    "database_identity",
+    "file_identity",
+    "fitting",
+    "frame_identity",
+    "joined_identity",
+    "quoted_parts",
+    "table_parts",
+]
 
 _LONGEST = 200  # what a ledger takes as a name
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -37,29 +49,33 @@ class Identity:
         name: Its public name.
         known: Whether the name tells it from every other table; that of a frame does not.
         former_names: What version 0.1 called it, or may have called it.
-        overlapping: What tables are called that hold rows of this one: the files of a folder, the folders of a file.
+        overlapping: What tables are called that hold rows of this one: the files of a folder, the folders of a file,
+            the database of a table.
+        place: What the database of a table is called, with all its tables together; "" where it is in none.
     """
 
     name: str
     known: bool = True
     former_names: tuple[str, ...] = ()
     overlapping: tuple[str, ...] = ()
+    place: str = ""
 
 
 def file_identity(given: Path, files: Sequence[Path], suffix: str) -> Identity:
     """The identity of files without links; `given` is the path or pattern that was written.
 
-    >>> file_identity(Path("visits.csv"), [Path("/data/visits.csv")], ".csv")
-    Identity(name='/data/visits.csv', known=True, former_names=('visits',), overlapping=('/data/*.csv', '/*.csv'))
+    >>> found = file_identity(Path("visits.csv"), [Path("/data/visits.csv")], ".csv")
+    >>> found.name, found.former_names, found.overlapping
+    ('/data/visits.csv', ('visits',), ('/data/*.csv', '/*.csv'))
     >>> file_identity(Path("[ab].csv"), [Path("/data/b.csv"), Path("/data/a.csv")], ".csv").name
     '/data/*.csv'
     """
     if len(files) == 1:
-        return Identity(_fitting(str(files[0])), True, _former(given, files[0]), _holding(files[0].parents, suffix))
+        return Identity(fitting(str(files[0])), True, _former(given, files[0]), _holding(files[0].parents, suffix))
     folder = Path(os.path.commonpath([file.parent for file in files]))
     inside = dict.fromkeys(parent for file in files for parent in file.parents if folder in parent.parents)
-    overlapping = (*map(_fitting, map(str, files)), *_holding([*inside, *folder.parents], suffix))
-    return Identity(_fitting(f"{folder}/*{suffix}"), True, _former(given, folder), overlapping)
+    overlapping = (*map(fitting, map(str, files)), *_holding([*inside, *folder.parents], suffix))
+    return Identity(fitting(f"{folder}/*{suffix}"), True, _former(given, folder), overlapping)
 
 
 def database_identity(place: str, schema: str, table: str, former_places: Iterable[str], written: str) -> Identity:
@@ -70,7 +86,19 @@ def database_identity(place: str, schema: str, table: str, former_places: Iterab
     """
     spellings = (table, f"{schema}.{table}", f'"{table}"', f'"{schema}"."{table}"', written)
     former = tuple(dict.fromkeys(f"{before}{spelling}" for before in former_places for spelling in spellings))
-    return Identity(_fitting(f"{place}/{quoted_parts((schema, table))}"), former_names=former)
+    whole = fitting(place)
+    name = fitting(f"{place}/{quoted_parts((schema, table))}")
+    return Identity(name, former_names=former, overlapping=(whole,), place=whole)
+
+
+def joined_identity(place: str, private: Iterable[Identity]) -> Identity:
+    """The identity of several tables of a database: that of the database, whichever of its tables are asked.
+
+    >>> joined_identity("/data/shop.duckdb", [Identity("/data/shop.duckdb/main.sales")]).overlapping
+    ('/data/shop.duckdb/main.sales',)
+    """
+    others = dict.fromkeys(name for table in private for name in (table.name, table.place) if name not in ("", place))
+    return Identity(place, overlapping=tuple(others), place=place)
 
 
 def frame_identity(name: str | None) -> Identity:
@@ -100,14 +128,14 @@ def table_parts(name: str) -> list[str] | None:
 
 
 def _holding(folders: Iterable[Path], suffix: str) -> tuple[str, ...]:
-    return tuple(_fitting(f"{str(folder).rstrip('/')}/*{suffix}") for folder in folders)
+    return tuple(fitting(f"{str(folder).rstrip('/')}/*{suffix}") for folder in folders)
 
 
 def _former(*paths: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path.stem if path.suffix else path.name for path in paths))
 
 
-def _fitting(name: str) -> str:
+def fitting(name: str) -> str:
     """The name, or, where it is too long or can't be printed, its end and a digest of the whole."""
     if len(name) <= _LONGEST and name.isprintable() and name == name.strip():
         return name

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.contribution import Contribution
-from leastnoise.data.dialect import Dialect, Fragment, SourceRows, join, select, sql
+from leastnoise.data.dialect import Dialect, Fragment, RowsOf, SourceRows, join, select
 from leastnoise.data.predicates.to_sql import to_sql
 from leastnoise.data.predicates.typecheck import typed
 from leastnoise.errors import BadParameter, UnknownColumn
@@ -42,16 +42,12 @@ class Relation:
     Args:
         dialect: The engine's words.
         columns: The columns by name.
-        source: The table's name in the engine, quoted.
+        table: The private rows themselves, from the names of columns.
     """
 
     dialect: Dialect
     columns: Mapping[str, Column]
-    source: str
-
-    def table(self, _names: tuple[str, ...]) -> Fragment:
-        """The private rows themselves."""
-        return sql(f"TABLE {self.source}")
+    table: RowsOf
 
     def column(self, name: str, *, numeric: bool = False) -> Column:
         """A usable column.

@@ -21,7 +21,14 @@ from leastnoise.data.engines.arrow_input import (
 from leastnoise.data.engines.duckdb import DUCKDB, Attached, EmbeddedTable, path_list, path_literal
 from leastnoise.data.engines.postgres import PostgresTable
 from leastnoise.data.engines.spark import SparkTable, session_table
-from leastnoise.data.identity import Identity, database_identity, file_identity, frame_identity, table_parts
+from leastnoise.data.identity import (
+    Identity,
+    database_identity,
+    file_identity,
+    frame_identity,
+    quoted_parts,
+    table_parts,
+)
 from leastnoise.data.table import Table
 from leastnoise.errors import BadParameter, BadSource, shown
 
@@ -173,10 +180,7 @@ def _database(path: Path, files: list[Path], table: str | None, limits: dict[str
         raise BadSource("this pattern stands for several databases", given=str(path), fix="name one of them")
     former_places = dict.fromkeys(f"{place.stem}." for place in (path, files[0]))
 
-    def attach(connection: duckdb.DuckDBPyConnection, _: Path) -> Attached:
-        connection.execute(f"ATTACH {path_literal(files[0])} AS attached (READ_ONLY)")
-        relation = ".".join(map(DUCKDB.quote, ["attached", *parts]))
-        connection.execute(f"CREATE TEMP VIEW source AS FROM {relation}")
+    def find(connection: duckdb.DuckDBPyConnection, parts: Sequence[str]) -> tuple[str, Identity]:
         # How the catalog itself spells the name: capitals do not matter to DuckDB.
         found = connection.execute(
             "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'attached' "
@@ -184,7 +188,15 @@ def _database(path: Path, files: list[Path], table: str | None, limits: dict[str
         ).fetchall()
         wanted = ["main", *parts][-2:]
         schema, name = next(pair for pair in found if _folded(pair) == _folded(wanted))
-        return Attached(database_identity(str(files[0]), schema, name, former_places, str(table)), sound=True)
+        relation = ".".join(map(DUCKDB.quote, ["attached", *parts]))
+        written = str(table) if parts == _parts(table) else quoted_parts(parts)
+        return relation, database_identity(str(files[0]), schema, name, former_places, written)
+
+    def attach(connection: duckdb.DuckDBPyConnection, _: Path) -> Attached:
+        connection.execute(f"ATTACH {path_literal(files[0])} AS attached (READ_ONLY)")
+        relation, identity = find(connection, parts)
+        connection.execute(f"CREATE TEMP VIEW source AS FROM {relation}")
+        return Attached(identity, sound=True, find=find)
 
     return EmbeddedTable(f"{path}, table {table}", attach, **limits)
 

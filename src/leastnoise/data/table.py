@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
 from functools import partial
+from itertools import count as whole_numbers
 from itertools import pairwise
 from types import MappingProxyType, TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from leastnoise.data.cell_index import index_cells
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.composite_keys import code_expression, read_code
 from leastnoise.data.contribution import Contribution, CountUnits, Measure, SumOf
-from leastnoise.data.dialect import Dialect, Fragment, Secret, select
+from leastnoise.data.dialect import Dialect, Fragment, RowsOf, Secret, select, sql
 from leastnoise.data.identity import Identity
 from leastnoise.data.predicates.to_sql import to_sql
 from leastnoise.data.predicates.typecheck import typed
@@ -34,6 +35,7 @@ from leastnoise.data.sql_queries import BoundedQueries
 from leastnoise.data.values import ReachedThresholds, row_value, total_type
 from leastnoise.errors import (
     BadParameter,
+    BadSource,
     Closed,
     ForeignProcess,
     LeastNoiseError,
@@ -52,6 +54,7 @@ __all__ = ["Table", "TooLittleMemory"]
 
 _OPTIONS_AT_ONCE = 200
 _ON_THE_AXES = "WHERE cell IS NOT NULL"
+_numbers = whole_numbers()  # no two tables of a session keep rows under one name
 _mode: ContextVar[Literal["ask", "check", "rehearse"]] = ContextVar("mode", default="ask")
 
 
@@ -74,18 +77,25 @@ class Table(ABC):
         columns: The kind of each column.
         types: What is known of each column's type.
         hints: What to do about a column whose kind is not the one that is needed, for columns where there is something.
+        place: What the database that holds it is called; "" where it is in none.
+        joined_from: What its rows are joined from, in words that tell it from every other join; "" for a table itself.
+        tied: Columns whose values other columns or public tables restrict.
     """
 
-    dialect: ClassVar[Dialect]
-    smaller_parts: ClassVar[tuple[int, ...]] = ()  # into how many parts to cut the units where memory does not do
+    dialect: Dialect
+    smaller_parts: tuple[int, ...] = ()  # into how many parts to cut the units where memory does not do
+    joined_from: str = ""
+    tied: frozenset[str] = frozenset()
 
-    def __init__(self, identity: Identity, columns: Iterable[Column], source: str) -> None:
+    def __init__(self, identity: Identity, columns: Iterable[Column], rows: str | RowsOf) -> None:
         self.name = identity.name
         self.identity = identity.name if identity.known else None
-        self.former_names, self.overlapping = identity.former_names, identity.overlapping
+        self.former_names, self.overlapping, self.place = identity.former_names, identity.overlapping, identity.place
         self._process, self._closed = os.getpid(), False
         known = {column.name: column for column in columns}
-        self._relation = Relation(self.dialect, known, source)
+        self._relation = Relation(
+            self.dialect, known, (lambda _: sql(f"TABLE {rows}")) if isinstance(rows, str) else rows
+        )
         kinds = {column.name: column.kind for column in known.values()}
         self.columns: Mapping[str, Kind] = MappingProxyType(kinds)
         self.types: Mapping[str, Column] = MappingProxyType(known)
@@ -206,6 +216,10 @@ class Table(ABC):
         with _asked("rehearse"):
             question()
 
+    def private_rows(self, names: tuple[str, ...]) -> Fragment:
+        """The text of the rows themselves, with at least these columns in their native types."""
+        return self._relation.table(names)
+
     def require_ready(self) -> None:
         """See that the table can be asked at all; the engine is not touched.
 
@@ -289,7 +303,8 @@ class Table(ABC):
         try:
             if not self._canary.made:
                 self._canary.made = True
-                self._canary.keep(self._keep(*self.dialect.render(self._canary.all_rows())))
+                made = self.dialect.render(self._canary.all_rows())
+                self._canary.keep(self._keep(*made, f"made_up_{next(_numbers)}", tuple(self.types.values())))
             for text, values in self._canary.unseen(queries):
                 self._execute(text, values)
         except LeastNoiseError:
@@ -304,9 +319,28 @@ class Table(ABC):
             )
         self._canary.remember(queries)
 
-    def _keep(self, text: str, values: list[object]) -> str:  # noqa: ARG002 - for engines that can
-        """Keep made-up rows in the engine and return where; "" where it can't: they are then made anew each time."""
+    def _keep(self, text: str, values: list[object], name: str, columns: Iterable[Column]) -> str:  # noqa: ARG002
+        """Keep made-up rows in the engine and return where; "" where it can't: they are then made anew each time.
+
+        Args:
+            text: Makes the rows.
+            values: What is bound in it.
+            name: What they may be called.
+            columns: The columns that they are for.
+        """
         return ""
+
+    def find(self, parts: Sequence[str]) -> tuple[Identity, list[Column], str]:
+        """Another table of the same database: what it is called, its columns, and its name in the engine.
+
+        Raises:
+            BadSource: There is none, or the source is no database.
+        """
+        raise BadSource(
+            "this source is one table, and no database",
+            given=".".join(parts),
+            fix="links need a DuckDB file, 'postgresql://…' or a Spark session",
+        )
 
     def _run(self, query: Fragment) -> Sequence[Sequence[Any]]:
         rows = self._canary.empty if _mode.get() == "rehearse" else self._relation.table

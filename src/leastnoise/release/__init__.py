@@ -2,6 +2,7 @@
 
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.batch import Batch, BatchPlan, BatchRelease
+from leastnoise.release.database import Database
 from leastnoise.release.dataset import Dataset
 from leastnoise.release.mechanism import release_mechanism
 from leastnoise.release.opening import open  # noqa: A004 - it shadows the builtin only as ln.open
@@ -15,6 +16,7 @@ __all__ = [
     "Batch",
     "BatchPlan",
     "BatchRelease",
+    "Database",
     "Dataset",
     "Query",
     "Release",

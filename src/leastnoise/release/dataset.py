@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, TypedDict
+from typing import Any, Self, TypedDict
 
 from numpy.typing import NDArray
 
@@ -714,7 +714,7 @@ class Dataset:
         if self.owns_ledger:
             self.ledger.close()
 
-    def __enter__(self) -> Dataset:
+    def __enter__(self) -> Self:
         """Itself."""
         return self
 
@@ -725,7 +725,7 @@ class Dataset:
     def __repr__(self) -> str:
         """Its name and unit."""
         unit = self.contribution.privacy_unit
-        return f"Dataset({self.name!r}, privacy_unit={unit!r})"
+        return f"{type(self).__name__}({self.name!r}, privacy_unit={unit!r})"
 
     def _filter(self, where: Where) -> Predicate | None:
         return read_filter(where, self.table.columns)

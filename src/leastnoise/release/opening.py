@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from leastnoise.data import Contribution, Table, open_table
+from leastnoise.data.joined_table import JoinedTable
+from leastnoise.data.linked_tables import link_tables
+from leastnoise.data.links import ColumnPlace, read_place
 from leastnoise.errors import BadParameter, BudgetChanged, LedgerMissing, LedgerUnavailable, UncoveredDebit
 from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.ledger import Ledger, Opening
@@ -17,6 +21,7 @@ from leastnoise.ledger.record import read_name, read_purpose
 from leastnoise.ledger.store import Store
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.arguments import require_column
+from leastnoise.release.database import Database
 from leastnoise.release.dataset import Dataset
 
 __all__ = ["open"]
@@ -34,6 +39,8 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     privacy_unit: str | None = None,
     budget: Budget = None,
     table: str | None = None,
+    links: Mapping[str, str] | None = None,
+    public: Collection[str] | None = None,
     columns: Mapping[str, str] | None = None,
     ledger: Place = None,
     name: str | None = None,
@@ -53,6 +60,10 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
             question that is admitted fixes the budget and the privacy unit for good. Later the budget may be left out,
             and another one is refused.
         table: Which table, where the source has several.
+        links: How the tables of a database lead to the unit: {"orders.customer_id": "customers.id"}, with
+            privacy_unit="customers.id". What comes back is then a `Database`: `shop["orders"]` is a dataset, and all of
+            them share one budget. Links may lead to public tables, too.
+        public: The tables of such a database that hold nothing private.
         columns: What the columns of a CSV hold, or Python objects in pandas: {"age": "integer", "born": "date"}. Kinds
             are text (where none is declared), integer, real, decimal(p,s), boolean, date and timestamp. A field that is
             no such value is missing.
@@ -85,6 +96,9 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     """
     wanted = _read_budget(budget)
     read_purpose(purpose)
+    several = links is not None or public is not None
+    unit = _read_unit(source, privacy_unit, table) if several else None
+    table = unit.table if unit is not None else table
     opened = (
         source
         if isinstance(source, Table)
@@ -99,17 +113,21 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     )
     try:
         opened.require_ready()
-        contribution = read_contribution(opened, privacy_unit, groups_per_unit, rows_per_unit)
-        dataset_name(opened, name)
+        linked = None if unit is None else link_tables(opened, unit, links or {}, public or ())
+        asked = opened if linked is None else linked.view(linked.shape.unit.table)
+        called = privacy_unit if not isinstance(asked, JoinedTable) else asked.unit
+        contribution = read_contribution(asked, called, groups_per_unit, rows_per_unit)
+        dataset_name(asked, name)
         who = read_name(_analyst() if analyst is None else analyst, "analyst")
-        opening = Opening(wanted, contribution.privacy_unit)
-        kept, account = _open_account(ledger, opened, name, opening)
+        opening = Opening(wanted, contribution.privacy_unit if linked is None else linked.shape.protected)
+        kept, account = _open_account(ledger, asked, name, opening)
     except BaseException:
         if opened is not source:
             opened.close()
         raise
-    return Dataset(
-        table=opened,
+    made = partial(
+        Dataset if linked is None else partial(Database, linked=linked),
+        table=asked,
         ledger=kept,
         name=account,
         analyst=who,
@@ -119,6 +137,18 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
         owns_table=opened is not source,
         owns_ledger=kept is not ledger,
     )
+    return made()
+
+
+def _read_unit(source: object, privacy_unit: str | None, table: str | None) -> ColumnPlace:
+    """The unit of several tables: a table and its column."""
+    if table is not None or isinstance(source, Table):
+        raise BadParameter(
+            "links and public tables are for a whole database",
+            given=table,
+            fix='pass the database itself, and the table of the unit in privacy_unit="customers.id"',
+        )
+    return read_place(privacy_unit, "privacy_unit")
 
 
 def read_contribution(

@@ -9,6 +9,7 @@ low < 0 < high. tests/release/test_neighbours.py compares this with all neighbou
 A lower bound rests on neighbours: one unit more, in any cell, by any whole number of steps up to the sensitivity. The
 public keys, bins and bounds of a question say what may occur. A filter may rule cells out, a bin of whole numbers may
 hold none, a column's type may not reach a key, a bin or a bound, and a unit that is itself an axis is in one cell only.
+In a join, what one table holds restricts what another adds, and a public table holds what it holds.
 Where a row for each cell is not found, the answer is no, and no bound is printed.
 
 A bound also supposes any number of units. If the type of the unit has n values, the best mechanism for at most n units
@@ -170,7 +171,7 @@ def steps_reachable(
 
     Values must be as fine as the steps, and the smallest change one step: bounds of (100, 110) leave none below 100.
     """
-    if column == contribution.privacy_unit or (where is not None and column in where.columns):
+    if column in (contribution.privacy_unit, *table.tied) or (where is not None and column in where.columns):
         return False
     kind, held = table.columns[column], table.types[column]
     fine = (
@@ -221,9 +222,8 @@ def _free(
     table: Table, contribution: Contribution, listed: Mapping[str, list[object]], where: Predicate | None
 ) -> bool:
     """Whether the filter and the unit leave each of the listed values possible."""
-    unit = contribution.privacy_unit
     looked_at = frozenset() if where is None else where.columns
-    if unit is not None and (unit in listed or unit in looked_at):
+    if contribution.privacy_unit in table.tied or {contribution.privacy_unit, *table.tied} & {*listed, *looked_at}:
         return False
     if where is None:
         return True

@@ -13,7 +13,7 @@ import re
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from fractions import Fraction
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from leastnoise.data.columns import COLLATION, NANOSECONDS, Column, Kind, whole_range
 from leastnoise.data.dialect import Dialect, Fragment, Secret
 from leastnoise.data.engines.arrow_input import odd_rows
-from leastnoise.data.identity import Identity
+from leastnoise.data.identity import Identity, quoted_parts
 from leastnoise.data.table import Table, TooLittleMemory
 from leastnoise.data.temporary_folders import TemporaryFolder
 from leastnoise.errors import BadParameter, BadSource, LeastNoiseError, MissingPackage
@@ -106,6 +106,10 @@ class DuckDBDialect(Dialect):
 DUCKDB = DuckDBDialect()
 
 
+Find = Callable[["duckdb.DuckDBPyConnection", Sequence[str]], tuple[str, Identity]]
+"""From the parts of a table's name to its relation and its identity."""
+
+
 class Attached(NamedTuple):
     """What reading a source says about it.
 
@@ -114,12 +118,14 @@ class Attached(NamedTuple):
         sound: Whether DuckDB has looked at the encoding of its text: everywhere but in frames.
         replaced: The sign that then stands for what is no text.
         coarse: Why columns name no unit.
+        find: Where another table of the same database is, and what it is called; None where there is no database.
     """
 
     identity: Identity
     sound: bool = False
     replaced: str = ""
     coarse: Mapping[str, str] = MappingProxyType({})
+    find: Find | None = None
 
 
 Attach = Callable[["duckdb.DuckDBPyConnection", Path], Attached]
@@ -162,7 +168,8 @@ class EmbeddedTable(Table):
         stopped: BaseException | None = None
         try:
             attached = attach(self._connection, folder.path)
-            columns = self._lock_down(hints, attached)
+            self._lock_down()
+            columns = self._described("source", hints, attached)
         except LeastNoiseError as error:
             stopped = error
         except Exception as error:
@@ -172,28 +179,49 @@ class EmbeddedTable(Table):
         if stopped is not None:  # outside of `except`: the engine's words may quote values that it can't parse
             self._finalizer()
             raise stopped
+        self._attached, self._found = attached, 0
         super().__init__(attached.identity, columns, "source")
 
-    def _lock_down(self, hints: Mapping[str, str], attached: Attached) -> list[Column]:
+    def find(self, parts: Sequence[str]) -> tuple[Identity, list[Column], str]:
+        """Another table of the database."""
+        if self._attached.find is None:
+            return super().find(parts)
+        found = None
+        with self._lock:
+            try:
+                relation, identity = self._attached.find(self._connection, parts)
+                self._found += 1
+                view = f"source_{self._found}"
+                self._connection.execute(f"CREATE TEMP VIEW {view} AS FROM {relation}")
+                found = identity, self._described(view, {}, self._attached), view
+            except Exception:
+                found = None
+        if found is None:  # outside of `except`, as above
+            raise _bad_source(quoted_parts(parts))
+        return found
+
+    def _lock_down(self) -> None:
         self._connection.execute("SET enable_external_access = false")
         self._connection.execute("SET lock_configuration = true")
-        described = self._connection.execute("DESCRIBE source").fetchall()
+
+    def _described(self, view: str, hints: Mapping[str, str], attached: Attached) -> list[Column]:
+        described = self._connection.execute(f"DESCRIBE {view}").fetchall()
         columns = [_column(str(name), str(native), hints.get(str(name), "")) for name, native, *_ in described]
         return [
             replace(
                 column,
                 sound=attached.sound,
                 replaced=attached.replaced if column.kind is Kind.TEXT else "",
-                coarse=column.coarse or attached.coarse.get(column.name, "") or self._collated(column),
+                coarse=column.coarse or attached.coarse.get(column.name, "") or self._collated(view, column),
             )
             for column in columns
         ]
 
-    def _collated(self, column: Column) -> str:
+    def _collated(self, view: str, column: Column) -> str:
         """Whether the column's collation calls texts equal that are not the same, such as "bob" and "Bob"."""
         if column.native != "VARCHAR":
             return ""
-        told = f"SELECT {DUCKDB.quote(column.name)} AS told FROM source WHERE false"  # noqa: S608 - no row is read
+        told = f"SELECT {DUCKDB.quote(column.name)} AS told FROM {view} WHERE false"  # noqa: S608 - no row is read
         letters = "UNION ALL VALUES ('a'), ('A'), ('á'), ('a ')"
         [(found,)] = self._connection.execute(f"SELECT count(DISTINCT told) FROM ({told} {letters})").fetchall()  # noqa: S608
         return COLLATION if found != 4 else ""
@@ -211,15 +239,15 @@ class EmbeddedTable(Table):
             except duckdb.OutOfMemoryException:
                 raise TooLittleMemory from None
 
-    def _keep(self, text: str, values: list[object]) -> str:
-        self._execute(f"CREATE TEMP TABLE made_up AS {text}", values)
-        odd = odd_rows(self._relation.columns.values())
+    def _keep(self, text: str, values: list[object], name: str, columns: Iterable[Column]) -> str:
+        self._execute(f"CREATE TEMP TABLE {name} AS {text}", values)
+        odd = odd_rows(columns)
         if odd is None:
-            return "made_up"
+            return name
         with self._lock:
-            self._connection.register("odd_rows", odd)
-        self._execute("CREATE TEMP VIEW hostile AS FROM made_up UNION ALL BY NAME FROM odd_rows", [])
-        return "hostile"
+            self._connection.register(f"{name}_odd", odd)
+        self._execute(f"CREATE TEMP VIEW {name}_hostile AS FROM {name} UNION ALL BY NAME FROM {name}_odd", [])
+        return f"{name}_hostile"
 
     def _release(self) -> None:
         """Close the engine and remove its temporary files."""

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from leastnoise.data.columns import COLLATION, Column, Kind, whole_range
 from leastnoise.data.dialect import Dialect, Fragment, Secret, bound
-from leastnoise.data.identity import database_identity
+from leastnoise.data.identity import Identity, database_identity
 from leastnoise.data.table import Table
 from leastnoise.errors import BadSource, MissingPackage
 
@@ -120,6 +120,10 @@ class PostgresTable(Table):
 
     def __init__(self, address: str, parts: Sequence[str]) -> None:
         self._address = address
+        super().__init__(*self.find(parts))
+
+    def find(self, parts: Sequence[str]) -> tuple[Identity, list[Column], str]:
+        """Another table of the database."""
         source = ".".join(map(self.dialect.quote, parts))
         columns = found = None
         try:
@@ -137,9 +141,9 @@ class PostgresTable(Table):
                 fix="see the address, the rights of the user and the table's name: table='schema.table'",
             )
         database, schema, table = map(str, found)
-        former_places = dict.fromkeys((f"postgresql:{urlsplit(address).path}/", f"postgresql:/{database}/"))
+        former_places = dict.fromkeys((f"postgresql:{urlsplit(self._address).path}/", f"postgresql:/{database}/"))
         identity = database_identity(f"postgresql:/{database}", schema, table, former_places, ".".join(parts))
-        super().__init__(identity, columns, ".".join(map(self.dialect.quote, (schema, table))))
+        return identity, columns, ".".join(map(self.dialect.quote, (schema, table)))
 
     def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
         try:

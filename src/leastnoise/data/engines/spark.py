@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import uuid4
 
@@ -110,27 +110,41 @@ class SparkTable(Table):
 
     def __init__(self, identity: Identity, frame: DataFrame) -> None:
         self._frame, self._session = frame, frame.sparkSession
-        self._view = f"leastnoise_{uuid4().hex}"
-        self._made_up: DataFrame | None = None
-        frame.createTempView(self._view)
-        super().__init__(identity, [_column(field, native) for field, native in frame.dtypes], self._view)
+        self._views, self._made_up = list[str](), list["DataFrame"]()
+        super().__init__(identity, *self._named(frame))
+
+    def find(self, parts: Sequence[str]) -> tuple[Identity, list[Column], str]:
+        """Another table of the database."""
+        if not self.place:
+            return super().find(parts)
+        identity, frame = session_table(self._session, ".".join(map(self.dialect.quote, parts)))
+        return identity, *self._named(frame)
+
+    def _named(self, frame: DataFrame) -> tuple[list[Column], str]:
+        """The columns of a frame, and the temporary view that names it for us."""
+        view = f"leastnoise_{uuid4().hex}"
+        frame.createTempView(view)
+        self._views.append(view)
+        return [_column(field, native) for field, native in frame.dtypes], view
 
     def _execute(self, text: str, values: list[object]) -> Sequence[Sequence[Any]]:
         found = self._session.sql(text, args=values)
         rows = found.collect()
         return list(zip(*rows, strict=True)) if rows else [()] * len(found.columns)
 
-    def _keep(self, text: str, values: list[object]) -> str:
-        self._made_up = self._session.sql(text, args=values).cache()
-        self._made_up.createTempView(f"{self._view}_made_up")
-        return f"{self._view}_made_up"
+    def _keep(self, text: str, values: list[object], name: str, columns: Iterable[Column]) -> str:  # noqa: ARG002
+        made, view = self._session.sql(text, args=values).cache(), f"{self._views[0]}_{name}"
+        made.createTempView(view)
+        self._views.append(view)
+        self._made_up.append(made)
+        return view
 
     def _release(self) -> None:
         """Drop the temporary views; the session is the caller's and stays."""
-        self._session.catalog.dropTempView(self._view)
-        if self._made_up is not None:
-            self._session.catalog.dropTempView(f"{self._view}_made_up")
-            self._made_up.unpersist()
+        for view in self._views:
+            self._session.catalog.dropTempView(view)
+        for made in self._made_up:
+            made.unpersist()
 
 
 def session_table(session: SparkSession, table: str) -> tuple[Identity, DataFrame]:
@@ -143,8 +157,10 @@ def session_table(session: SparkSession, table: str) -> tuple[Identity, DataFram
     try:
         described, frame = session.catalog.getTable(table), session.table(table)
         parts = [*(() if described.isTemporary else (described.catalog, *(described.namespace or ()))), described.name]
-        name = "spark:" + quoted_parts(str(part).lower() for part in parts if part is not None)
-        found = Identity(name, former_names=tuple(dict.fromkeys((table, *_endings(parts))))), frame
+        quoted = [quoted_parts([str(part).lower()]) for part in parts if part is not None]
+        name, place = "spark:" + ".".join(quoted), "spark:" + ".".join([*quoted[:-1], "*"])
+        former = tuple(dict.fromkeys((table, *_endings(parts))))
+        found = Identity(name, former_names=former, overlapping=(place,), place=place), frame
     except Exception:
         found = None
     if found is None:

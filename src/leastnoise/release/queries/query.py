@@ -66,6 +66,8 @@ class _Schema:
 
     columns: Mapping[str, Kind]
     types: Mapping[str, Any]
+    joined_from: str
+    tied: frozenset[str]
 
     @property
     def table(self) -> _Schema:
@@ -106,8 +108,9 @@ class Query(ABC):
 
     def parameters(self) -> dict[str, Json]:
         """All that tells this question from others of its kind, as JSON."""
-        bound, where = self.contribution, self.where
+        bound, where, rows = self.contribution, self.where, self.dataset.table.joined_from
         return {
+            **({"joined": rows} if rows else {}),
             "privacy_unit": bound.privacy_unit,
             "groups_per_unit": bound.groups_per_unit,
             "rows_per_unit": bound.rows_per_unit,
@@ -135,7 +138,8 @@ class Query(ABC):
         What a release and a plan hold on to comes from here, so that they can be kept, pickled and sent.
         """
         question, table = copy(self), self.dataset.table
-        object.__setattr__(question, "dataset", _Schema(dict(table.columns), dict(table.types)))
+        schema = _Schema(dict(table.columns), dict(table.types), table.joined_from, table.tied)
+        object.__setattr__(question, "dataset", schema)
         question.__dict__.pop("call", None)
         return question
 

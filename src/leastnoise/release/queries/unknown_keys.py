@@ -116,7 +116,7 @@ class SortedCountsQuery(KeyQuery):
         plan = plan_sorted_counts(pure_within(price), self.total, self.top)
         values = [self.dataset.table.types[column].most_values for column in self.columns]
         many = None in values or prod(filter(None, values)) >= self.total
-        free = many and self.contribution.privacy_unit not in self.columns
+        free = many and not {self.contribution.privacy_unit, *self.dataset.table.tied} & set(self.columns)
         reachable = free and self.reachable
         reachable &= self.where is None or not self.where.columns & set(self.columns)
         likely = ", ".join(f"{name} {error:.4g}" for name, error in plan.on_example.items())
