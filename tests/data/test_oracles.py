@@ -101,11 +101,11 @@ def question(dice, columns, rows):
     if shape == "ranks":
         asked = Contribution(bound.privacy_unit, 50, 10**4), name, edges(dice)
         if dice.random() < 0.5:
-            keys = [0, 1, 2, None]
+            rows_kept = [0, 1, 2, None]
             return (
-                (*asked, keys),
-                lambda table, where: table.ranks(*asked, where, (KeyAxis("n", tuple(keys)),)).tolist(),
-                lambda where: reference.ranks(rows, columns, *asked, where, None, keys=("n", keys)),
+                (*asked, rows_kept),
+                lambda table, where: table.ranks(*asked, where, (KeyAxis("n", tuple(rows_kept)),)).tolist(),
+                lambda where: reference.ranks(rows, columns, *asked, where, None, keys=("n", rows_kept)),
             )
         return (
             asked,

@@ -1,5 +1,6 @@
 """Permute-and-flip on ranks, minima and maxima, and the reference by which a law is chosen."""
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +13,7 @@ from leastnoise.mechanisms.rank import IntervalQuantile, Quantile
 from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule
 from leastnoise.mechanisms.rank.tally import PlaceCounts, Tally
 from leastnoise.model.events import BoundedRange, Pure
+from mechanisms.rank.databases import neighbours
 from support.statistics import fits
 
 HALF = Fraction(1, 2)
@@ -82,6 +84,22 @@ def test_a_minimum_of_few_records_ends_at_their_median():
     below, above = np.array([0, 0, 1, 2, 3, 4]), np.array([4, 3, 2, 1, 0, 0])
     for level, margin in ((Fraction(0), 100), (Fraction(1), -100)):
         assert RankRule(level, False, margin).changes(below, above, 4).tolist() == [2, 1, 0, 0, 1, 2]
+
+
+@pytest.mark.parametrize("exchange", [False, True])
+def test_a_neighbour_changes_every_number_of_changes_by_at_most_one(exchange):
+    """All databases of at most five records on three points, with margins and an anchor."""
+    for level, margin in itertools.product((Fraction(0), Fraction(1, 3), HALF, Fraction(1)), (-7, -2, -1, 0, 1, 3)):
+        for anchor in (None, (0, 2)):
+            law = RankLaw(RankRule(level, exchange, margin), Fraction(1), 2, anchor=anchor)
+            found = {}
+            for size in range(6):
+                for database in itertools.combinations_with_replacement(range(3), size):
+                    runs = law.all_runs(PlaceCounts.of(np.array(database, dtype=np.int64)))
+                    found[database] = np.repeat(runs.exponents, runs.lengths)
+            for database, changes in found.items():
+                for other in neighbours(database, range(3), exchange=exchange) & found.keys():
+                    assert np.abs(changes - found[other]).max() <= 1, (level, margin, database, other)
 
 
 def test_the_anchor_needs_no_more_changes_than_it_may():

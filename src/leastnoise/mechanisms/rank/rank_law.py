@@ -147,7 +147,7 @@ class RankRule:
         """The margin; that of a minimum or maximum ends at the median, which moves by at most one with one record."""
         if 0 < self.level < 1:
             return self.margin
-        return max(min(self.margin, records // 2), -(records // 2))
+        return min(self.margin, records // 2) if self.level == 0 else max(self.margin, -(records // 2))
 
 
 @dataclass(frozen=True)
