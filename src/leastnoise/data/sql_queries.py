@@ -33,12 +33,14 @@ class BoundedQueries:
         contribution: What a unit may add.
         unit_kind: The kind of the unit column.
         secret: Decides what a unit keeps.
+        earliest: Whether a unit keeps the first of its cells instead, in their order.
     """
 
     dialect: Dialect
     contribution: Contribution
     unit_kind: Kind
     secret: Secret
+    earliest: bool = False
 
     def totals(self, rows: Fragment, cells: int, measures: tuple[Measure, ...]) -> Fragment:
         """(cell, one total per measure) from rows (unit, cell, v0, v1, …)."""
@@ -129,6 +131,8 @@ class BoundedQueries:
 
     def _pick(self, cell: str, cells: int, hashed: str | None = None) -> Fragment:
         """The cell in the low bits, so that picks differ and the cell can be read back; the hash in the high ones."""
+        if self.earliest:
+            return sql(cell)
         mask = self._mask(cells)
         bits = self.dialect.hash(self.secret, ("unit", self.unit_kind), (hashed or cell, Kind.INTEGER))
         return "((" + bits + f" & {self.dialect.number(_POSITIVE ^ mask)}) | {cell})"

@@ -109,11 +109,21 @@ class Table(ABC):
         axes: tuple[Axis, ...],
         measures: tuple[Measure, ...],
         where: Predicate | None = None,
+        *,
+        earliest: bool = False,
     ) -> tuple[NDArray[Any], ...]:
         """Exact bounded totals per cell of public axes.
 
         Rows outside the axes or the filter are dropped first; then each unit keeps at most `groups_per_unit` of its
         groups, chosen by a fresh secret, and counts in each as at most `rows_per_unit` rows.
+
+        Args:
+            contribution: What a unit may add.
+            axes: The public keys or bins.
+            measures: What is added up.
+            where: Which rows count.
+            earliest: Whether a unit keeps the first of its groups, in the order of the cells, and no random ones. Then
+                the same groups are kept whenever more cells follow at the end.
 
         Returns:
             One array per measure, of the axes' lengths; whole numbers (int64, or Python's where 64 bits may not do).
@@ -124,7 +134,7 @@ class Table(ABC):
             UnsafeQuestion: The engine failed on made-up rows; no private row was read.
             EngineFailure: The engine failed.
         """
-        return self._aggregate(contribution, axes, measures, where, _fresh_secret())
+        return self._aggregate(contribution, axes, measures, where, _fresh_secret(), earliest)
 
     def discover(
         self, contribution: Contribution, columns: tuple[str, ...], where: Predicate | None = None
@@ -355,8 +365,8 @@ class Table(ABC):
             raise engine_failure()
         return []
 
-    def _queries(self, contribution: Contribution, secret: Secret) -> BoundedQueries:
-        return BoundedQueries(self.dialect, contribution, self._relation.unit_kind(contribution), secret)
+    def _queries(self, contribution: Contribution, secret: Secret, earliest: bool = False) -> BoundedQueries:
+        return BoundedQueries(self.dialect, contribution, self._relation.unit_kind(contribution), secret, earliest)
 
     def _aggregate(
         self,
@@ -365,6 +375,7 @@ class Table(ABC):
         measures: tuple[Measure, ...],
         where: Predicate | None,
         secret: Secret,
+        earliest: bool = False,
     ) -> tuple[NDArray[Any], ...]:
         reading = self._relation
         for axis in axes:
@@ -374,7 +385,7 @@ class Table(ABC):
         needed = {axis.column for axis in axes} | summed
         outputs = [f"{cells.expression} AS cell", *values]
         rows = reading.rows(contribution, where, needed, outputs, cells)
-        shape = partial(self._queries(contribution, secret).totals, cells=cells.count, measures=measures)
+        shape = partial(self._queries(contribution, secret, earliest).totals, cells=cells.count, measures=measures)
         answers = self._answers(contribution, rows, _ON_THE_AXES if axes else "", shape)
         wide = [isinstance(m, SumOf) and total_type(m, self.dialect) != self.dialect.long for m in measures]
         return tuple(

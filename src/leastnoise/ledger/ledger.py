@@ -32,10 +32,17 @@ from leastnoise.ledger.budgets import (
 )
 from leastnoise.ledger.chain import Row, read_entry
 from leastnoise.ledger.ledger_state import VERSION, LedgerState, Verification, verify_entries
-from leastnoise.ledger.record import Json, Request, canonical, read_name
+from leastnoise.ledger.record import Json, Request, canonical, read_name, request_key
 from leastnoise.ledger.report import html_ledger
 from leastnoise.ledger.request_states import Debit, debit_of
-from leastnoise.ledger.request_steps import Receipt, advance, answer_entries, require_agreement, require_same
+from leastnoise.ledger.request_steps import (
+    Receipt,
+    advance,
+    answer_entries,
+    recorded_answer,
+    require_agreement,
+    require_same,
+)
 from leastnoise.ledger.session import LedgerSession, WriteContext
 from leastnoise.ledger.sqlite import SqliteStore
 from leastnoise.ledger.store import Store
@@ -277,6 +284,20 @@ class Ledger:
         kept = json.loads(text)  # as it will be read again: JSON turns tuples into lists
         entries = answer_entries(kept, text)
         return self._session.write(lambda context: advance(context, request, "answer", entries, kept)).answer
+
+    def find(self, analyst: str, request_id: str) -> Receipt | None:
+        """Where a request stands, with its recorded answer; None for one that was never made. Nothing is written.
+
+        Args:
+            analyst: Who asked.
+            request_id: Under which id.
+        """
+        with self._session.read() as (state, transaction):
+            known = state.requests.get(request_key(analyst, request_id))
+            if known is None:
+                return None
+            answer = recorded_answer(WriteContext(transaction, state, 0), known) if known.state == "answered" else None
+            return Receipt(known.state, answer)
 
     def budget_of(self, dataset: str) -> Privacy | None:
         """The budget that was granted to a dataset as a whole; None where none was."""

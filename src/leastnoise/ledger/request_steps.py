@@ -17,7 +17,15 @@ from leastnoise.ledger.record import Entry, Json, Request
 from leastnoise.ledger.request_states import TRANSITIONS, RequestState
 from leastnoise.ledger.session import WriteContext
 
-__all__ = ["Receipt", "advance", "answer_entries", "entry_fields", "require_agreement", "require_same"]
+__all__ = [
+    "Receipt",
+    "advance",
+    "answer_entries",
+    "entry_fields",
+    "recorded_answer",
+    "require_agreement",
+    "require_same",
+]
 
 _PART = 1 << 20  # characters of an answer's text in one entry
 
@@ -101,7 +109,7 @@ def advance(
         require_same(context.entries(known.first, known.first)[0], request)
     state = None if known is None else known.state
     if known is not None and state == "answered" and step not in ("cancel", "interrupt", "fail"):
-        return Receipt("answered", _recorded(context, known))
+        return Receipt("answered", recorded_answer(context, known))
     if (state, step) not in _NEXT:
         raise RequestConflict(f"a request that is {state or 'unknown'} can't {step}", given=request.id, fix=_FIX[step])
     kind = _NEXT[state, step]
@@ -119,7 +127,7 @@ def advance(
         context.append(kind, entry_fields(kind, step, request) | fields)
     reached = TRANSITIONS[state, "interrupt" if step == "interrupt" else kind]
     if known is not None and state == "answered":
-        answer = _recorded(context, known)
+        answer = recorded_answer(context, known)
     return Receipt(reached, answer, fresh=kind in ("debit", "reserve"))
 
 
@@ -145,7 +153,7 @@ def answer_entries(answer: Json, text: str) -> list[Entry]:
     return [{"part": i, "parts": len(chunks), "text": chunk} for i, chunk in enumerate(chunks, start=1)]
 
 
-def _recorded(context: WriteContext, known: RequestState) -> Json:
+def recorded_answer(context: WriteContext, known: RequestState) -> Json:
     """The answer of a request, read again and proven."""
     (last,) = context.entries(known.last, known.last)
     if "parts" not in last:

@@ -17,6 +17,7 @@ from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.ledger import Ledger, Opening
 from leastnoise.ledger.record import Json, read_name
 from leastnoise.model.limits import MOST_CELLS, MOST_OPTIONS, MOST_TABLE_CELLS, MOST_TURNS
+from leastnoise.model.linear_workloads import PrefixSums
 from leastnoise.model.mechanism import LEVEL
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.strategies import GOALS
@@ -50,6 +51,7 @@ from leastnoise.release.queries.moments import Mean, Variance
 from leastnoise.release.queries.private_scale import PrivateBounds, PrivateRows, bound_options, row_options
 from leastnoise.release.queries.quantiles import Quantiles
 from leastnoise.release.queries.query import CellQuery, Query
+from leastnoise.release.queries.running import Running
 from leastnoise.release.queries.unknown_keys import CountUnknownKeys, SortedCountsQuery
 from leastnoise.release.queries.workloads import Workload, named_workload, read_goal, read_matrix
 
@@ -246,6 +248,35 @@ class Dataset:
         named, paths = read_tree(levels, tree)
         asked = self._cells(named[-1], [path[-1] for path in paths], None, where, groups_per_unit, rows_per_unit)
         return Hierarchy.of_tree(asked, of, named, paths, weights, goal)
+
+    def running(
+        self,
+        column: str,
+        name: str,
+        keys: Keys,
+        where: Where = None,
+        of: str = "rows",
+        groups_per_unit: Limit = None,
+        rows_per_unit: Limit = None,
+    ) -> Running:
+        """Running totals for a known horizon: `release(day, …)` continues them a day at a time, with the same noise.
+
+        Each day is charged as it comes, all days together the price that `plan` states on the first. Of a unit its
+        first days count. The rows of past days must not change.
+
+        Args:
+            column: The column that says to which day a row belongs.
+            name: What the run is called: its days are found in the ledger by it.
+            keys: All days of the horizon, in order.
+            where: Which rows count: text such as "age >= 18", or a predicate.
+            of: "rows" or "units".
+            groups_per_unit: The most days one unit may count on, over the whole horizon.
+            rows_per_unit: The most rows one unit may count with on each day; the limit of the dataset if left out.
+        """
+        _require_countable(of)
+        asked = self._cells(column, keys, None, where, groups_per_unit, rows_per_unit)
+        PrefixSums(len(asked["axes"][0]))  # refuses a horizon that is too long
+        return Running(**asked, of=of, name=read_name(name, "name"))
 
     def tables(
         self,

@@ -4,6 +4,7 @@ from leastnoise.mechanisms.strategy.marginals import MarginalsMechanism, plan_ma
 from leastnoise.mechanisms.strategy.planning import Strategy, plan_strategy
 from leastnoise.mechanisms.strategy.pure_marginals import PureMarginalsMechanism
 from leastnoise.mechanisms.strategy.pure_planning import plan_pure_strategy
+from leastnoise.mechanisms.strategy.running_totals import RunningDay, RunningTotals, plan_running
 from leastnoise.mechanisms.strategy.strategy_mechanism import (
     Estimates,
     PureStrategyMechanism,
@@ -29,11 +30,14 @@ __all__ = [
     "PureMarginalsMechanism",
     "PureStrategyMechanism",
     "Ranges",
+    "RunningDay",
+    "RunningTotals",
     "Strategy",
     "StrategyMechanism",
     "StrategyRelease",
     "TotalWorkload",
     "plan_marginals",
     "plan_pure_strategy",
+    "plan_running",
     "plan_strategy",
 ]

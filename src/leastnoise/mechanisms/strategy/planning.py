@@ -34,7 +34,7 @@ from leastnoise.model.strategies import (
 )
 from leastnoise.model.strategy_certificates import StrategyCertificate
 
-__all__ = ["Strategy", "certified_part", "plan_strategy"]
+__all__ = ["Strategy", "certified_part", "inverse_of", "plan_strategy"]
 
 Floats = NDArray[np.float64]
 _BITS = 24  # of an entry of the strategy
@@ -248,7 +248,7 @@ def certified_part(
 ) -> StrategyPart:
     """A whole strategy with what proves its error and, from the search, what no strategy beats."""
     gram = IntegerMatrix(strategy).transposed() @ IntegerMatrix(strategy)
-    inverse, precision = _inverse(gram)
+    inverse, precision = inverse_of(gram)
     shares: Weights = ()
     top = 1.0
     if guess.weights is not None:
@@ -263,7 +263,7 @@ def certified_part(
         workload,
         weights,
         strategy,
-        _triangle(inverse),
+        inverse,
         precision.denominator,
         dual=_triangle(_rounded(np.ldexp(guess.dual, bits))),
         multipliers=multipliers,
@@ -289,8 +289,11 @@ def _triangle(rows: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(row[: i + 1]) for i, row in enumerate(rows))
 
 
-def _inverse(gram: IntegerMatrix) -> tuple[tuple[tuple[int, ...], ...], Precision]:
-    """G⁻¹ in whole numbers with what it proves, improved by Newton's steps until what it leaves open hardly counts."""
+def inverse_of(gram: IntegerMatrix) -> tuple[tuple[tuple[int, ...], ...], Precision]:
+    """The lower triangle of G⁻¹ in whole numbers, and what it proves.
+
+    It is improved by Newton's steps until what it leaves open hardly counts.
+    """
     guess = np.linalg.inv(gram.array().astype(float))
     bits = _INVERSE_BITS - int(np.floor(log2(float(np.abs(guess).max()))))
     rows, denominator = _rounded_long(guess, bits), 1 << bits
@@ -303,7 +306,7 @@ def _inverse(gram: IntegerMatrix) -> tuple[tuple[tuple[int, ...], ...], Precisio
         middle, shift = precision.middle().array(), (1 << bits) // denominator
         rows = tuple(tuple(int(e) * shift // denominator for e in row) for row in middle)
         denominator = 1 << bits
-    return rows, precision
+    return _triangle(rows), precision
 
 
 def _rounded_long(matrix: Floats, bits: int) -> tuple[tuple[int, ...], ...]:

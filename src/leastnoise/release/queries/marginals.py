@@ -46,7 +46,7 @@ _ALL = "*"  # stands in the columns that a table does not have
 
 @dataclass(frozen=True)
 class MarginalsProblem:
-    """Marginal tables are asked for; what they cost is the expected absolute error of a cell, on average.
+    """Marginal tables are asked for; what they cost is the root of the mean squared error of a cell.
 
     Args:
         sizes: How many keys or bins each column has.
@@ -90,13 +90,12 @@ class MarginalsProblem:
         return PureMarginalsMechanism(self.sizes, self.tables, epsilon, self.sensitivity.cells, self.sensitivity.each)
 
     def expected_loss(self, mechanism: Mechanism) -> Enclosure:
-        """The mean of the bounds on the expected absolute errors of all cells; for "largest" their maximum."""
-        errors = cast(TablesMechanism, mechanism).mean_errors()
+        """The root of the mean of the expected squared errors of all cells; for "largest" of their maximum."""
+        errors = cast(TablesMechanism, mechanism).squared_errors()
         if self.goal == "largest":
-            return Enclosure(max(errors), max(errors))
+            return sqrt_enclosure(max(errors))
         cells = [prod(self.sizes[i] for i in table) for table in self.tables]
-        mean = sum((n * e for n, e in zip(cells, errors, strict=True)), Fraction(0)) / sum(cells)
-        return Enclosure(mean, mean)
+        return sqrt_enclosure(sum((n * e for n, e in zip(cells, errors, strict=True)), Fraction(0)) / sum(cells))
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -135,7 +134,7 @@ class Tables(CountQuery):
         return AnswerPlan(
             mechanism=best,
             event=best.event,
-            error=ErrorEstimate("absolute", expected, {LEVEL: max(best.half_widths())}, attained=False),
+            error=ErrorEstimate("root mean square", expected, {LEVEL: max(best.half_widths())}, attained=False),
             within=partial(_widest, best),
             sensitivity=sensitivity_of(self.contribution, self.counted, self.sizes),
             encode=whole_numbers,
