@@ -3,6 +3,7 @@
 import struct
 import sys
 from itertools import count
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
@@ -12,10 +13,12 @@ from leastnoise.accounting import Ledger, Pure, Request
 from leastnoise.apps.cli import app
 from leastnoise.apps.design_plots import plot_design, plot_frontier
 from leastnoise.apps.plots import plot_burn_down, plot_channel, plot_privacy_curve, plot_simplex
+from leastnoise.apps.strategy_plots import plot_strategy, plot_table_errors
 from leastnoise.checker import privacy_curve
 from leastnoise.designer import design
 from leastnoise.designer.comparison import compare
 from leastnoise.errors import BadParameter, MissingPackage, TooLarge
+from leastnoise.mechanisms.strategy import MarginalsMechanism, PrefixSums, plan_marginals, plan_strategy
 from leastnoise.model.certificate import RefinementCertificate
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import path
@@ -28,6 +31,24 @@ from support.channels import geometric
 pytest.importorskip("matplotlib")
 
 EVIL = "<b>$x$ & y"
+
+
+def test_strategies_and_table_errors_are_drawn(tmp_path):
+    plot_strategy(plan_strategy(PrefixSums(8)), tmp_path / "strategy.svg")
+    assert "prefix sums of 8 cells" in (tmp_path / "strategy.svg").read_text()
+    tables = plan_marginals((3, 2), [(0,), (0, 1)])
+    plan = SimpleNamespace(mechanism=MarginalsMechanism(tables, 1), question="two tables")
+    plot_table_errors(plan, tmp_path / "errors.svg", ["city", EVIL])
+    text = (tmp_path / "errors.svg").read_text()
+    assert "planned together" in text
+    assert "city × &lt;b&gt;$x$ &amp; y" in text
+    for wrong in ({"columns": ["one"]}, {"plan": SimpleNamespace(mechanism=None, question="q")}):
+        with pytest.raises(BadParameter):
+            plot_table_errors(**{"plan": plan} | wrong)
+    with pytest.raises(BadParameter):
+        plot_strategy(plan_strategy(PrefixSums(2), PrefixSums(2)))
+
+
 FLIP = Channel([["3/4", "1/4"], ["1/4", "3/4"]], inputs=[EVIL, "no"], outputs=[EVIL, "other"])
 
 

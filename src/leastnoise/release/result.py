@@ -145,7 +145,7 @@ class Release:
         return self._after("non_negative", _non_negative)
 
     def rounded(self, digits: NumberLike = 0) -> Release:
-        """Values rounded to so many digits after the point; the error bars stay.
+        """Values rounded to so many digits after the point; error bars stay, or grow up to the rounded value.
 
         Args:
             digits: How many; whole numbers for none.
@@ -155,7 +155,7 @@ class Release:
         return self._after(f"rounded({places})", partial(_with_values, partial(_round, places)))
 
     def remapped(self, prior: PriorLike, loss: Loss = absolute) -> Release:
-        """Each value becomes the best guess under a prior on the true answers and a loss; the error bars stay.
+        """Each value becomes the best guess under a prior on the true answers and a loss; error bars hold the guess.
 
         Args:
             prior: How likely each true answer is.
@@ -253,8 +253,14 @@ def _non_negative(table: TidyTable, _: Fraction) -> TidyTable:
 
 
 def _with_values(change: Callable[[Any], Any], table: TidyTable, _: Fraction) -> TidyTable:
-    name = measure_names(table.keys)[0]
-    return table.with_columns(**{name: tuple(map(change, table[name]))})
+    """Other values; where one would leave its interval, the interval goes on up to it."""
+    name, low, high = measure_names(table.keys)
+    values = tuple(map(change, table[name]))
+    changed = {name: values}
+    if low in table.columns:
+        changed[low] = tuple(map(min, table[low], values))
+        changed[high] = tuple(map(max, table[high], values))
+    return table.with_columns(**changed)
 
 
 def _round(places: int, value: float) -> float | int:

@@ -41,6 +41,7 @@ __all__ = ["MarginalsProblem", "Tables"]
 
 Places = tuple[int, ...]
 TablesMechanism = MarginalsMechanism | PureMarginalsMechanism
+_SHOWN = 6  # tables whose errors a plan lists
 _ALL = "*"  # stands in the columns that a table does not have
 
 
@@ -142,8 +143,20 @@ class Tables(CountQuery):
             reason=best.reason(),
             lower_bound=single.lower_bound,
             options=ranking.options,
-            notes=("only rows on all axes count; all sums of the tables agree", *_proven(best, self.sizes)),
+            notes=(
+                "only rows on all axes count; all sums of the tables agree",
+                *_proven(best, self.sizes),
+                self._by_table(best),
+            ),
         )
+
+    def _by_table(self, mechanism: TablesMechanism) -> str:
+        """The error of each table, of the first ones where there are many."""
+        names = [" × ".join(self.axes[i].column for i in places) or "all" for places in self.tables]
+        errors = [number(sqrt_enclosure(error).upper) for error in mechanism.squared_errors()]
+        pairs = [f"{name} {error}" for name, error in zip(names, errors, strict=True)]
+        more = "" if len(pairs) <= _SHOWN else f" and {len(pairs) - _SHOWN} more"
+        return f"root mean squared error by table: {', '.join(pairs[:_SHOWN])}{more}"
 
     def read(self) -> NDArray[Any]:
         """The counts of all tables, one after the other, each of the rows that lie on all axes."""

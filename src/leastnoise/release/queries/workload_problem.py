@@ -189,6 +189,17 @@ class WorkloadProblem:
             squares /= self.workload.answers if self.weights is None else sum(self.weights)
         return sqrt_enclosure(squares)
 
+    def naive(self, mechanism: Mechanism) -> Enclosure:
+        """The same loss with independent noise of the same kind on the cells and nothing else, for the goal "total"."""
+        gram, common = self.workload.gram(self.weights)
+        cells, each, total = self.sensitivity.cells, self.sensitivity.each, self.workload.answers
+        if isinstance(mechanism.event, GaussianPrivacy):
+            variance = Fraction(cells * each**2) / mechanism.event.mu_squared
+        else:
+            variance = Geometric(pure_within(self.price), cells * each).moment(2).upper
+        weights = Fraction(total) if self.weights is None else sum(self.weights, Fraction(0))
+        return sqrt_enclosure(Fraction(sum(gram.diagonal()), common) * variance / weights)
+
     def _squares(self, mechanism: Mechanism) -> Fraction:
         """The weighted squared errors, in sum or the largest."""
         if isinstance(mechanism, MappedNoise):

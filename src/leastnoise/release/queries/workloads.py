@@ -131,6 +131,8 @@ class Workload(CountQuery):
             noise = "Gaussian" if isinstance(best, StrategyMechanism) else "such Laplace"
             above = f", {float(expected.upper / least.lower) - 1:.2g} less than here" if least.lower else ""
             notes.append(f"proven: no {noise} noise with unbiased answers has less than {number(least)}{above}")
+        if self.goal == "total" and self.workload.independent:
+            notes.append(f"noise on the cells alone would have {number(problem.naive(best))}")
         if self.workload.answers > MOST_CELLS:
             notes.append("the table shows the cells; `range` gives the sum of any of them in a row")
         return tuple(notes)

@@ -1,0 +1,165 @@
+"""Errors of whole publications at equal privacy: ours, what others would publish, and what nobody beats.
+
+Each row is a job, who does it, the root mean squared error of an answer, the standard error of that number (zero where
+it is computed and not simulated), and the proven bound for Gaussian noise with unbiased linear answers where there is
+one. OpenDP runs in a venv of its own under .venvs/, made on first use; where it can't be installed its rows are left
+out. Rows marked "in house" are made here because no package of the method can be installed.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations
+from math import prod, sqrt
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular, toeplitz
+
+from leastnoise.mechanisms import Geometric
+from leastnoise.mechanisms.strategy import (
+    PrefixSums,
+    PureStrategyMechanism,
+    Ranges,
+    RunningTotals,
+    plan_marginals,
+    plan_pure_strategy,
+    plan_running,
+    plan_strategy,
+)
+from leastnoise.model.linear_workloads import LinearWorkload
+
+__all__ = ["ErrorRow", "rows"]
+
+ADULT = (100, 100, 100, 99, 85, 42, 16, 15, 9, 7, 6, 5, 2, 2)
+VENVS = Path(__file__).parents[1] / ".venvs"
+_DRAWS = 200
+_TREE = """
+import sys
+import numpy as np
+import opendp.prelude as dp
+
+dp.enable_features("contrib")
+cells, branching, draws = map(int, sys.argv[1:])
+space = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
+tree = dp.t.make_b_ary_tree(*space, leaf_count=cells, branching_factor=branching)
+scale = dp.binary_search_param(lambda s: tree >> dp.m.then_laplace(scale=s), d_in=1, d_out=1.0)
+release = tree >> dp.m.then_laplace(scale=scale) >> dp.t.make_consistent_b_ary_tree(branching_factor=branching)
+for _ in range(draws):
+    sums = np.concatenate([[0], np.cumsum(np.array(release([10] * cells), dtype=float)[:cells] - 10)])
+    first, last = np.triu_indices(cells + 1, 1)
+    print(np.mean(sums[1:] ** 2), np.mean((sums[last] - sums[first]) ** 2))
+"""
+
+
+class ErrorRow(NamedTuple):
+    """One line: what is published, by whom, how far off it is."""
+
+    job: str
+    alternative: str
+    error: float
+    standard_error: float
+    bound: float | None
+
+
+def rows() -> list[ErrorRow]:
+    """All of them; some minutes."""
+    return [*_gaussian(), *_pure(), *_marginals(), *_running()]
+
+
+def _gaussian() -> Iterator[ErrorRow]:
+    for workload in (PrefixSums(64), PrefixSums(256), PrefixSums(1024), Ranges(64), Ranges(256), Ranges(1024)):
+        job = f"{workload}, μ = 1"
+        plan = plan_strategy(workload)
+        bound = sqrt(plan.lower_bound / workload.answers)
+        yield ErrorRow(job, "leastnoise", sqrt(plan.error / workload.answers), 0, bound)
+        for name, strategy in _known(workload.cells):
+            yield ErrorRow(job, name, _error(workload, strategy), 0, bound)
+
+
+def _known(cells: int) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    """Strategies of others: cells, a tree over them, and the square root of the prefix sums."""
+    yield "noise on the cells", np.eye(cells)
+    levels, width = [np.eye(cells)], 2
+    while width <= cells:
+        levels.append((np.arange(cells) // width == np.arange(-(-cells // width))[:, None]).astype(float))
+        width *= 2
+    yield "binary tree with least squares, in house", np.vstack(levels)
+    coefficients = np.cumprod([1, *((2 * k - 1) / (2 * k) for k in range(1, cells))])
+    yield "square root of the prefix sums (Henzinger et al. 2023), in house", np.tril(toeplitz(coefficients))
+
+
+def _error(workload: LinearWorkload, strategy: NDArray[np.float64]) -> float:
+    """At μ = 1, in doubles."""
+    scaled = strategy / np.sqrt((strategy**2).sum(axis=0).max())
+    if len(scaled) == workload.cells and not np.triu(scaled, 1).any():
+        root = solve_triangular(scaled, np.eye(workload.cells), lower=True)
+        inverse = root @ root.T
+    else:
+        inverse = np.linalg.inv(scaled.T @ scaled)
+    return sqrt(np.sum(workload.weigh(np.ones(workload.answers)) * inverse) / workload.answers)
+
+
+def _pure() -> Iterator[ErrorRow]:
+    for cells in (64, 256):
+        simulated = _opendp(cells)
+        for place, workload in enumerate((PrefixSums(cells), Ranges(cells))):
+            job = f"{workload}, ε = 1"
+            mechanism = PureStrategyMechanism(plan_pure_strategy(workload, epsilon=1), 1)
+            yield ErrorRow(job, "leastnoise", sqrt(mechanism.expected_square / workload.answers), 0, None)
+            total = sum(workload.lengths(), Fraction(0)) * Geometric(1).moment(2).upper
+            yield ErrorRow(job, "noise on the cells", sqrt(total / workload.answers), 0, None)
+            for branching, squares in simulated.items():
+                mean, spread = squares[:, place].mean(), squares[:, place].std() / sqrt(len(squares))
+                name = f"OpenDP 0.16, tree of {branching} branches, consistent"
+                yield ErrorRow(job, name, sqrt(mean), spread / (2 * sqrt(mean)), None)
+
+
+def _opendp(cells: int) -> dict[int, NDArray[np.float64]]:
+    """For some trees the mean squared errors of prefix sums and ranges, draw by draw; nothing without OpenDP."""
+    venv, found = VENVS / "opendp-errors", {}
+    try:
+        if not (venv / "bin" / "python").exists():
+            subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True, capture_output=True)
+            packages = ["opendp==0.16.0", "numpy"]
+            subprocess.run([str(venv / "bin" / "pip"), "install", *packages], check=True, capture_output=True)
+        for branching in (2, 4, 16):
+            command = [str(venv / "bin" / "python"), "-c", _TREE, str(cells), str(branching), str(_DRAWS)]
+            out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            found[branching] = np.array([line.split() for line in out.splitlines()], dtype=float)
+    except (OSError, subprocess.CalledProcessError):
+        print("OpenDP 0.16 can't be installed or run here and is left out")
+        return {}
+    return found
+
+
+def _marginals() -> Iterator[ErrorRow]:
+    for most, least in ((2, 2), (3, 0)):
+        tables = [table for ways in range(least, most + 1) for table in combinations(range(len(ADULT)), ways)]
+        cells = sum(prod(ADULT[i] for i in table) for table in tables)
+        plan = plan_marginals(ADULT, tables)
+        job = f"{len(tables)} tables of Adult's columns, {'two-way' if least else 'up to three-way'}, μ = 1"
+        bound = sqrt(plan.bound("total") / cells)
+        yield ErrorRow(job, "leastnoise", sqrt(plan.error("total") / cells), 0, bound)
+        yield ErrorRow(job, "equal noise on each table", sqrt(len(tables)), 0, bound)
+
+
+def _running() -> Iterator[ErrorRow]:
+    for days in (64, 365):
+        horizon = RunningTotals(plan_running(days), Fraction(1), 1)
+        job = f"running totals of {days} days, μ = 1"
+        bound = sqrt(plan_strategy(PrefixSums(days)).lower_bound / days)
+        yield ErrorRow(job, "leastnoise", sqrt(sum(horizon.whole.squared_errors()) / days), 0, bound)
+        yield ErrorRow(job, "fresh noise on each total", sqrt(days), 0, bound)
+        yield ErrorRow(job, "noise on each day", sqrt((days + 1) / 2), 0, bound)
+
+
+if __name__ == "__main__":
+    for row in rows():
+        limit = "" if row.bound is None else f"{row.bound:.4f}"
+        print(f"{row.job:55} {row.alternative:65} {row.error:9.4f} ± {row.standard_error:.4f} {limit}")
