@@ -165,7 +165,7 @@ def test_the_measured_error_is_the_stated_one(ages):
 
 def test_no_step_moves_a_value_out_of_its_interval(ages):
     release = ages.workload("ranges", by="age", keys=range(40)).release(Privacy(rho=200, insist=True))
-    assert any(round(v) < low or round(v) > high for _, v, low, high in release.table)  # rounding alone would
+    assert any(round(v, -1) < low or round(v, -1) > high for _, v, low, high in release.table)  # rounding alone would
     for changed in (release.rounded(), release.rounded(-1), release.non_negative(), release.non_negative().rounded()):
         assert all(low <= value <= high for _, value, low, high in changed.table)
         assert all(low <= value <= high for _, value, low, high in changed.with_confidence(0.5).table)
