@@ -97,23 +97,38 @@ class Relation:
         names, conditions, given = set(needed), list[Fragment | str](), list(outputs)
         tests = [test for option in options for test in option.tests()]
         if where is not None:
-            where = typed(where, {column.name: column.kind for column in self.columns.values()})
+            where = typed(where, self.columns)
             names |= where.columns
             conditions.append(to_sql(where, dialect))
             tests += where.tests()
         if unit is not None:
             names.add(unit)
-            conditions.append(self._somebody(self.unit_column(unit)))
-            given.append(f"{self._unit(self.column(unit))} AS unit")
-        plain = [f"{dialect.plain(self.column(name))} AS {dialect.quote(name)}" for name in sorted(names)]
-        base = select(", ".join(plain) or "1 AS one", Fragment((SourceRows(tuple(sorted(names))),)), "native")
+            conditions.append(self.somebody(self.unit_column(unit)))
+            given.append(f"{self.unit_value(self.column(unit))} AS unit")
+        base = self.base(names)
         passed = select("*", base, "plain", "WHERE " + join(" AND ", conditions)) if conditions else base
         hints = "".join(dialect.small.format(alias) for alias in (cells.joined if cells else ()))
         shown = ["CASE WHEN " + to_sql(test, dialect) + f" THEN 1 END AS t{i}" for i, test in enumerate(tests)]
         return Rows(
             select(hints + join(", ", given), passed, "base", cells.joins if cells else ""),
-            select(join(", ", [*given, *shown, "1 AS one"]), base, "base", cells.outer_joins if cells else ""),
+            select(
+                join(", ", [*given, *shown, "1 AS one"]),
+                self.base(names, every=True),
+                "base",
+                cells.outer_joins if cells else "",
+            ),
         )
+
+    def base(self, names: Iterable[str], *, every: bool = False) -> Fragment:  # noqa: ARG002 - for views with filters
+        """The rows with these columns in plain form.
+
+        Args:
+            names: The columns.
+            every: For rehearsals: every expression is met by every row.
+        """
+        dialect, listed = self.dialect, tuple(sorted(names))
+        plain = [f"{dialect.plain(self.column(name))} AS {dialect.quote(name)}" for name in listed]
+        return select(", ".join(plain) or "1 AS one", Fragment((SourceRows(listed),)), "native")
 
     def unit_column(self, name: str) -> Column:
         """A column that can name units.
@@ -130,7 +145,7 @@ class Relation:
             )
         return column
 
-    def _somebody(self, column: Column) -> str:
+    def somebody(self, column: Column) -> str:
         """The test that a row belongs to a unit: its id is there, and is none in which several ids meet.
 
         Where two ids were one, taking away one of them could change which groups the other keeps. They meet at an end
@@ -143,7 +158,7 @@ class Relation:
         first, last = dialect.calendar(column)
         return f"({value} > {first} AND {value} < {last})"
 
-    def _unit(self, column: Column) -> str:
+    def unit_value(self, column: Column) -> str:
         """The unit's identity in its one canonical form: equal ids are the same value for grouping and for hashing."""
         value = f"base.{self.dialect.quote(column.name)}"
         if column.kind is Kind.DECIMAL:

@@ -80,12 +80,14 @@ class Table(ABC):
         place: What the database that holds it is called; "" where it is in none.
         joined_from: What its rows are joined from, in words that tell it from every other join; "" for a table itself.
         tied: Columns whose values other columns or public tables restrict.
+        views: How derived columns and per-unit rows are made, in the order in which they were, as plain data.
     """
 
     dialect: Dialect
     smaller_parts: tuple[int, ...] = ()  # into how many parts to cut the units where memory does not do
     joined_from: str = ""
     tied: frozenset[str] = frozenset()
+    views: tuple[Mapping[str, Any], ...] = ()
 
     def __init__(self, identity: Identity, columns: Iterable[Column], rows: str | RowsOf) -> None:
         self.name = identity.name
@@ -196,7 +198,7 @@ class Table(ABC):
         """For each option Σ over units of min(rows of the unit for which it holds, rows_per_unit)."""
         shapes, found = self._queries(contribution, (0, 0)), list[int]()
         for start in range(0, len(options), _OPTIONS_AT_ONCE):
-            tests = [typed(option, self.columns) for option in options[start : start + _OPTIONS_AT_ONCE]]
+            tests = [typed(option, self.types) for option in options[start : start + _OPTIONS_AT_ONCE]]
             outputs = ["CASE WHEN " + to_sql(t, self.dialect) + f" THEN 1 END AS o{i}" for i, t in enumerate(tests)]
             named = {name for test in tests for name in test.columns}
             rows = self._relation.rows(contribution, where, named, outputs, options=tests)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from leastnoise.composition import Remaining
 from leastnoise.data import Axis, Contribution, Predicate, Table
 from leastnoise.data.predicates import read_filter
+from leastnoise.data.views import derive_columns, per_unit_rows
 from leastnoise.errors import BadParameter, Closed, TooLarge, UncoveredDebit
 from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.ledger import Ledger, Opening
@@ -41,6 +42,7 @@ from leastnoise.release.arguments import (
 )
 from leastnoise.release.batch import Batch
 from leastnoise.release.calls import asked_as_json, make_asked
+from leastnoise.release.description import Description
 from leastnoise.release.queries.choices import BestKeys, BestOption
 from leastnoise.release.queries.counts import Count, Sum
 from leastnoise.release.queries.decisions import IsAtLeast, Plurality
@@ -54,6 +56,7 @@ from leastnoise.release.queries.query import CellQuery, Query
 from leastnoise.release.queries.running import Running
 from leastnoise.release.queries.unknown_keys import CountUnknownKeys, SortedCountsQuery
 from leastnoise.release.queries.workloads import Workload, named_workload, read_goal, read_matrix
+from leastnoise.release.sql_query import SQLQuery, read_sql
 
 __all__ = ["Dataset"]
 
@@ -91,6 +94,8 @@ class Dataset:
         opening: The budget and the privacy unit that the first request fixes; until then nothing is granted.
         owns_table: Whether `close` closes the table.
         owns_ledger: Whether `close` closes the ledger.
+        origin: The dataset of which this is a view.
+        description: What is publicly known of its columns, for SQL.
     """
 
     table: Table
@@ -102,6 +107,8 @@ class Dataset:
     opening: Opening
     owns_table: bool = True
     owns_ledger: bool = True
+    origin: Dataset | None = None
+    description: Description = field(default_factory=Description)
     _closed: bool = field(default=False, init=False)
 
     @property
@@ -121,6 +128,76 @@ class Dataset:
     def columns(self) -> dict[str, str]:
         """The columns with what they hold: the public schema."""
         return {name: kind.value for name, kind in self.table.columns.items()}
+
+    def with_columns(self, expressions: Mapping[str, str]) -> Dataset:
+        """The same dataset, on the same account, with more columns: expressions of a row.
+
+        An expression has a value, or is missing, on every row; see the theory of expressions. Closing this dataset
+        closes the view, too.
+
+        Args:
+            expressions: From new names to expressions: {"senior": "age >= 65", "month": "month(day)"}.
+
+        Raises:
+            BadFilter: An expression can't be read, or could fail.
+            BadParameter: A name is taken.
+        """
+        return self._view(derive_columns(self.table, expressions), self.contribution)
+
+    def per_unit(self, features: Mapping[str, str], where: Where = None) -> Dataset:
+        """The same dataset, on the same account, with one row per unit: features of all its rows.
+
+        One unit is one row, so that it counts in one group, with one row. Units without a row that passes the filter
+        are not there.
+
+        Args:
+            features: From new names to features: {"orders": "count(*)", "spent": "sum(amount)", "start": "min(day)",
+                "any_big": "any(amount > 100)", "city": "first(city, day)"}.
+            where: Which rows count: text such as "age >= 18", or a predicate.
+
+        Raises:
+            BadFilter: A feature can't be read.
+            BadParameter: There is no privacy unit, or a sum needs bounds: sum(clamp(amount, 0, 100)).
+        """
+        unit = self.contribution.privacy_unit
+        if unit is None:
+            raise BadParameter(
+                "every row is a unit of its own here",
+                fix="open the dataset with the column of the unit: privacy_unit=…",
+            )
+        return self._view(per_unit_rows(self.table, unit, features, self._filter(where)), Contribution(unit))
+
+    def _view(self, table: Table, contribution: Contribution) -> Dataset:
+        self.require_ready()
+        return Dataset(
+            table=table,
+            ledger=self.ledger,
+            name=self.name,
+            analyst=self.analyst,
+            purpose=self.purpose,
+            contribution=contribution,
+            opening=self.opening,
+            owns_table=False,
+            owns_ledger=False,
+            origin=self,
+            description=self.description,
+        )
+
+    def sql(self, statement: str) -> SQLQuery:
+        """A SELECT statement as questions: several aggregates are one batch, under one price.
+
+        COUNT(*), COUNT(DISTINCT unit), SUM, AVG, VARIANCE, STDDEV, MEDIAN and PERCENTILE_CONT are answered. HAVING,
+        ORDER BY and LIMIT act on the released table. Bounds come from CLAMP(x, 0, 100) or the description of the
+        dataset, keys from WHERE x IN (…), from there, or from the formula.
+
+        Args:
+            statement: "SELECT city, COUNT(*) AS n FROM people WHERE city IN ('Bonn', 'Ulm') GROUP BY city".
+
+        Raises:
+            BadFilter: It can't be read, or asks for what can't be answered; line and column are in the text.
+            BadParameter: Bounds or keys are missing, and where to write them.
+        """
+        return read_sql(self, statement)
 
     def count(
         self,
@@ -735,6 +812,8 @@ class Dataset:
         """
         if self._closed:
             raise Closed("the dataset was closed", given=self.name, fix="ask within the `with` block, or open it again")
+        if self.origin is not None:
+            self.origin.require_ready()
         self.table.require_ready()
 
     def close(self) -> None:
@@ -759,7 +838,7 @@ class Dataset:
         return f"{type(self).__name__}({self.name!r}, privacy_unit={unit!r})"
 
     def _filter(self, where: Where) -> Predicate | None:
-        return read_filter(where, self.table.columns)
+        return read_filter(where, self.table.types)
 
     def _bound(self, groups: Limit, rows: Limit) -> Contribution:
         """The contribution bounds of a question: its own, or those of the dataset."""

@@ -7,14 +7,14 @@ term whose SQL repeats its argument counts it as often, so that no nesting makes
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from leastnoise.data.columns import Kind
 from leastnoise.data.predicates.nodes import Literal, Node, Predicate, Term
 from leastnoise.errors import BadFilter
 
-__all__ = ["Case", "Cast", "DatePart", "Function", "Truncated", "Truth"]
+__all__ = ["Aggregate", "Case", "Cast", "DatePart", "Function", "Truncated", "Truth"]
 
 
 @dataclass(frozen=True)
@@ -113,3 +113,27 @@ class Truth(Term):
     def __str__(self) -> str:
         """The text that `parse` reads."""
         return f"({self.condition})"
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A function of many rows, as it is written: `count(*)`, `sum(amount)`, `any(amount > 100)`, `first(city, day)`.
+
+    Attributes:
+        name: Its name in small letters.
+        arguments: Its values; none for `count(*)`.
+        condition: Instead of values, for `any`.
+        distinct: Whether it looks at different values only.
+        position: Where it stands.
+    """
+
+    name: str
+    arguments: tuple[Term, ...] = ()
+    condition: Predicate | None = None
+    distinct: bool = False
+    position: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        """The text that is read as the same."""
+        inner = ", ".join(map(str, self.arguments)) if self.condition is None else str(self.condition)
+        return f"{self.name}({'DISTINCT ' if self.distinct else ''}{inner or '*'})"

@@ -36,6 +36,9 @@ _SIGNS = {
     "$": "write the value itself",
     "[": "use IN (…) with parentheses",
 }
+_OF_STATEMENTS = frozenset(
+    ("SELECT", "FROM", "WHERE", "GROUP", "ORDER", "HAVING", "JOIN", "COUNT", "SUM", "AVG", "MIN", "MAX", "MEDIAN")
+)
 _UNCLOSED = {
     "'": "close the text with a second quote; write '' for a quote within",
     '"': 'close the name with a second double quote; write "" for one within',
@@ -84,7 +87,8 @@ def read_tree(
         )
     tokens = _tokens(text, what)
     if not tokens:
-        raise BadFilter(f"the {what} is empty", fix="write for example age >= 18, or leave it out")
+        example = "SELECT COUNT(*) FROM people" if what == "statement" else "age >= 18"
+        raise BadFilter(f"the {what} is empty", fix=f"write for example {example}, or leave it out")
     _require_flat(tokens, what)
     if not comments and (noted := next((token for token in tokens if token.comments), None)):
         raise BadFilter(
@@ -174,6 +178,8 @@ def _unreadable(
             return BadFilter(f"{one(what)} has no ; ({_at(token)})", given=text[token.start :][:40], fix=_SIGNS[";"])
         word = token.text
         if token.token_type in (TokenType.STRING, TokenType.IDENTIFIER) or word in columns:
+            continue
+        if what == "statement" and word.upper() in _OF_STATEMENTS:
             continue
         if advice := advice_for(word):
             return BadFilter(f"{one(what)} has no {word.upper()} ({_at(token)})", given=word, fix=advice)

@@ -46,6 +46,7 @@ __all__ = [
     "Scalar",
     "Term",
     "TextTest",
+    "columns_of",
     "read_literal",
     "remainder",
 ]
@@ -312,12 +313,7 @@ class Predicate(Node):
             yield self
 
     def _names(self) -> Iterator[Name]:
-        waiting: list[Node] = [self]
-        while waiting:
-            node = waiting.pop()
-            waiting += node.children()
-            if isinstance(node, Name):
-                yield node
+        return _names(self)
 
 
 @dataclass(frozen=True)
@@ -435,6 +431,20 @@ class Not(Predicate):
     def __str__(self) -> str:
         """The text that `parse` reads."""
         return f"NOT ({self.part})" if isinstance(self.part, And | Or) else f"NOT {self.part}"
+
+
+def columns_of(node: Node) -> frozenset[str]:
+    """The names of the columns that a filter or an expression looks at."""
+    return frozenset(name.column for name in _names(node))
+
+
+def _names(node: Node) -> Iterator[Name]:
+    waiting: list[Node] = [node]
+    while waiting:
+        node = waiting.pop()
+        waiting += node.children()
+        if isinstance(node, Name):
+            yield node
 
 
 def _predicate(value: object) -> Predicate:

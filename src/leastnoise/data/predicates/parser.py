@@ -20,13 +20,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from leastnoise.data.columns import Kind
-from leastnoise.data.predicates.expressions import Case, Cast, DatePart, Function, Truncated, Truth
+from leastnoise.data.predicates.expressions import Aggregate, Case, Cast, DatePart, Function, Truncated, Truth
 from leastnoise.data.predicates.functions import DATE_PARTS, FUNCTIONS, TRUNCATIONS
 from leastnoise.data.predicates.nodes import (
     KEYWORDS,
@@ -52,7 +53,7 @@ from leastnoise.errors import BadFilter, UnknownColumn
 if TYPE_CHECKING:
     from sqlglot import exp
 
-__all__ = ["ExpressionReader", "parse", "parse_expression"]
+__all__ = ["ExpressionReader", "parse", "parse_aggregate", "parse_expression"]
 
 Made = TypeVar("Made")
 
@@ -88,6 +89,7 @@ _NODES = {
     "Select": ("SELECT", str(advice_for("SELECT"))),
     "Window": ("OVER", str(advice_for("OVER"))),
     "ILike": ("ILIKE", str(advice_for("ILIKE"))),
+    "Table": ("such a table", "name a table that was opened, and nothing beside it"),
     "National": ("N'…'", "write the text in single quotes"),
 }
 
@@ -120,6 +122,34 @@ def parse_expression(text: str, columns: Schema) -> Term:
     if not isinstance(text, str):
         raise BadFilter("an expression is text", given=type(text).__name__, fix="write for example 'age / 10'")
     return _read(text, "expression", columns, lambda reader, tree: typed_term(reader.any_value(tree), columns))
+
+
+FEATURES = {"count": (0, 1), "sum": (1, 1), "min": (1, 1), "max": (1, 1), "any": (1, 1), "first": (2, 2)}
+"""What can be computed of the rows of one unit, and of how many values."""
+
+
+def parse_aggregate(text: str, columns: Schema) -> Aggregate:
+    """Read a feature of the rows of one unit, and check it against a schema; no data is touched.
+
+    >>> str(parse_aggregate("SUM(clamp(amount, 0, 100))", {"amount": Kind.INTEGER}))
+    'sum(clamp(amount, 0, 100))'
+    """
+    if not isinstance(text, str):
+        raise BadFilter("a feature is text", given=type(text).__name__, fix="write for example 'sum(amount)'")
+
+    def make(reader: ExpressionReader, tree: exp.Expr) -> Aggregate:
+        found = reader.aggregate(tree)
+        few, many = FEATURES.get(found.name, (1, 0))
+        values = len(found.arguments) + (found.condition is not None)
+        if not few <= values <= many or found.distinct:
+            examples = "count(*), sum(amount), min(day), max(day), any(amount > 100) or first(city, day)"
+            raise BadFilter("this is no feature of the rows of one unit", given=text, fix=f"write {examples}")
+        condition = None if found.condition is None else typed(found.condition, columns)
+        return replace(
+            found, arguments=tuple(typed_term(term, columns) for term in found.arguments), condition=condition
+        )
+
+    return _read(text, "feature", columns, make)
 
 
 def _read(text: str, what: str, columns: Schema, make: Callable[[ExpressionReader, exp.Expr], Made]) -> Made:
@@ -162,6 +192,23 @@ class ExpressionReader:
         """A value, or a condition as a boolean."""
         part = self._part(node)
         return Truth(part) if isinstance(part, Predicate) else part
+
+    def aggregate(self, node: exp.Expr) -> Aggregate:
+        """A function of many rows."""
+        where, distinct = self._where(node), False
+        if type(node).__name__ != "Anonymous":
+            raise self._refused(node)
+        name = str(node.this).lower()
+        given = list(node.expressions)
+        if len(given) == 1 and type(given[0]).__name__ == "Distinct":
+            self._require_only(given[0], "expressions")
+            distinct, given = True, list(given[0].expressions)
+        if len(given) == 1 and type(given[0]).__name__ == "Star" and name == "count":
+            self._require_only(given[0])
+            return Aggregate(name, position=where)
+        if name == "any" and len(given) == 1:
+            return Aggregate(name, condition=self.truth(given[0]), position=where)
+        return Aggregate(name, tuple(self.any_value(argument) for argument in given), None, distinct, where)
 
     def value(self, node: exp.Expr) -> Term:
         """What stands where a value is wanted that is no condition."""
@@ -279,23 +326,26 @@ class ExpressionReader:
         parts = [part for key in ("catalog", "db", "table") if (part := node.args.get(key)) is not None] + [node.this]
         if any(type(part).__name__ != "Identifier" for part in parts):
             raise self._refused(node.this)
-        name = ".".join(str(part.this) for part in parts)
+        return Name(self.resolved(tuple(str(part.this) for part in parts), node))
+
+    def resolved(self, parts: tuple[str, ...], node: exp.Expr) -> str:
+        """The column that a name stands for."""
+        name = ".".join(parts)
         if name not in self._columns:
-            self._unknown(node, parts, name)
-        return Name(name)
+            self.unknown(node, name)
+        return name
 
-    def _unknown(self, node: exp.Expr, parts: list[Any], name: str) -> None:
+    def unknown(self, node: exp.Expr, name: str) -> None:
         """Refuse a name that is not in the schema, if there is more to say of it than what is nearest."""
-        from leastnoise.data.predicates.grammar import position_of
-
-        quoted, where = bool(node.this.args.get("quoted")), position_of(node)
+        quoted, where = bool(node.this.args.get("quoted")), self._where(node)
+        alone, qualified = str(node.this.this), bool(node.args.get("table"))
         if not quoted and name[:1] in "$:@":
             raise BadFilter(f"{one(self._what)} has no {name[:1]} ({where})", given=name, fix="write the value itself")
-        if len(parts) > 1 and parts[-1].this in self._columns:
+        if qualified and alone in self._columns:
             raise UnknownColumn(
                 f"the table has no such column ({where})", given=name, fix="name the column alone, without its table"
             )
-        if not quoted and len(parts) == 1 and (advice := advice_for(name)):
+        if not quoted and not qualified and (advice := advice_for(name)):
             raise BadFilter(
                 f"{one(self._what)} has no {name.upper()} ({where})",
                 given=name,
@@ -406,10 +456,13 @@ class ExpressionReader:
         word, fix = _NODES.get(kind, (kind.upper(), advice_for(kind) or "write it with AND, OR, NOT and comparisons"))
         return self._no(word, node, fix)
 
-    def _no(self, word: str, node: exp.Expr, fix: str) -> BadFilter:
+    def _where(self, node: exp.Expr) -> str:
         from leastnoise.data.predicates.grammar import position_of
 
-        where = position_of(node)
+        return position_of(node)
+
+    def _no(self, word: str, node: exp.Expr, fix: str) -> BadFilter:
+        where = self._where(node)
         name = node.name if type(node).__name__ == "Anonymous" else ""
         return BadFilter(
             f"{one(self._what)} has no {word}" + (f" ({where})" if where else ""),

@@ -68,6 +68,7 @@ class _Schema:
     types: Mapping[str, Any]
     joined_from: str
     tied: frozenset[str]
+    views: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def table(self) -> _Schema:
@@ -111,6 +112,7 @@ class Query(ABC):
         bound, where, rows = self.contribution, self.where, self.dataset.table.joined_from
         return {
             **({"joined": rows} if rows else {}),
+            **({"views": _plain(views)} if (views := self.dataset.table.views) else {}),
             "privacy_unit": bound.privacy_unit,
             "groups_per_unit": bound.groups_per_unit,
             "rows_per_unit": bound.rows_per_unit,
@@ -138,7 +140,7 @@ class Query(ABC):
         What a release and a plan hold on to comes from here, so that they can be kept, pickled and sent.
         """
         question, table = copy(self), self.dataset.table
-        schema = _Schema(dict(table.columns), dict(table.types), table.joined_from, table.tied)
+        schema = _Schema(dict(table.columns), dict(table.types), table.joined_from, table.tied, table.views)
         object.__setattr__(question, "dataset", schema)
         question.__dict__.pop("call", None)
         return question
@@ -359,6 +361,11 @@ class CountQuery(CellQuery):
     def sensitivity_of_counts(self, norm: Norm = "l1") -> Sensitivity:
         """By how much one unit can change the counts."""
         return sensitivity_of(self.contribution, self.counted, (self.cells,), norm=norm)
+
+
+def _plain(views: tuple[Mapping[str, Any], ...]) -> list[Json]:
+    """How the views of a table are made, as JSON."""
+    return [dict(view) for view in views]
 
 
 def require_currency(budget: Privacy, event: Event) -> None:
