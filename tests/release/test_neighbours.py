@@ -42,6 +42,19 @@ BINS = {"n": [-4, 0, 2, 5]}
 DIFFERENCES = [[1, -1, 0], [0, 2, 1], [1, 1, 1], [0, 0, -1]]
 SMALL = Fraction(1, 1000)
 
+DERIVED = {
+    "c": "CASE WHEN n > 0 THEN 'up' WHEN x < 0.5 THEN 'down' ELSE lower(k) END",
+    "y": "clamp(coalesce(n, 1), -9, 9) * 2 - 1",
+}
+
+
+def unit_rows(d):
+    """One row per unit, with features of its rows; where every row is a unit, the same of each row."""
+    if d.contribution.privacy_unit is None:
+        return d.with_columns({"rows": "if(n > 0, 1, 12)", "total": "clamp(n, -9, 9)", "first_k": "k"})
+    return d.per_unit({"rows": "count(*)", "total": "sum(clamp(n, -9, 9))", "first_k": "first(k, x)"})
+
+
 # What is asked, and the δ it is asked with. Bounds are uneven on purpose: the larger side is now low, now high.
 QUESTIONS = {
     "count": (lambda d: d.count(), 0),
@@ -108,7 +121,7 @@ def people_only(dataset):
     return dataset if dataset.contribution.privacy_unit else replace(dataset, contribution=unit)
 
 
-FEW = ["count by two", "sum of doubles", "mean by key", "median", "option"]
+FEW = ["count by two", "sum of doubles", "mean by key", "median", "option", "derived keys", "per-unit keys"]
 LARGE = [name for name in QUESTIONS if "Gaussian" not in name]
 NUMBERS = itertools.count()
 SCHEMA = {"k": pa.string(), "s": pa.string(), "f": pa.bool_(), "n": pa.int64(), "x": pa.float64()}

@@ -19,6 +19,9 @@ REFUSED = {  # by what is public: the schema, the parameters, the budget
     "edges beyond doubles": lambda d: d.count(by="x", bins=[0, 10**309]),
     "two edges that are one double": lambda d: d.count(by="x", bins=[0, "1e-400", 1]),
     "a filter of another kind": lambda d: d.count(where="k > 3"),
+    "a derived column that is taken": lambda d: d.with_columns({"k": "n + 1"}).count(),
+    "a feature without bounds": lambda d: d.per_unit({"total": "sum(x)"}).count(),
+    "SQL without bounds": lambda d: d.sql("SELECT SUM(x) FROM t").asked,
     "doubles as keys": lambda d: d.count(by="x", of="units"),
 }
 

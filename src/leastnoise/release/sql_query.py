@@ -10,6 +10,7 @@ the description, or from the formula (`month(day)`). Without them only units are
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -109,12 +110,14 @@ class SQLQuery:
         statement: What was read.
         queries: One question for each aggregate, in order.
         asked: The one question, or the batch of them.
+        kinds: What the columns of the answer hold, for HAVING and ORDER BY.
     """
 
     text: str
     statement: Statement
     queries: tuple[Query, ...]
     asked: Query | Batch
+    kinds: Mapping[str, Kind]
 
     def plan(
         self,
@@ -160,7 +163,7 @@ class SQLQuery:
         given = {"rho": rho, "mu": mu, "confidence": confidence, "request_id": request_id}
         found = self.asked.release(epsilon, delta, **given)  # type: ignore[arg-type]
         releases = (found,) if isinstance(found, Release) else found.releases
-        return SQLRelease(_answer(self.statement, releases), releases, found.plan, found.request_id)
+        return SQLRelease(_answer(self.statement, releases, self.kinds), releases, found.plan, found.request_id)
 
     def __repr__(self) -> str:
         """The statement."""
@@ -186,7 +189,12 @@ def read_sql(dataset: Dataset, text: str) -> SQLQuery:
     questions = _Questions(view, statement)
     queries = questions.made()
     asked = queries[0] if len(queries) == 1 else questions.dataset.batch(queries)
-    return SQLQuery(text, statement, queries, asked)
+    kinds = questions.kinds(queries[0])
+    if statement.having is not None:  # what is wrong with it is said before anything is spent
+        typed(statement.having, kinds)
+    for term, _ in statement.order_by:
+        typed_term(term, kinds)
+    return SQLQuery(text, statement, queries, asked, kinds)
 
 
 def _view_of(dataset: Dataset, text: SelectText, *, per_unit: bool = False) -> tuple[Dataset, Statement]:
@@ -210,6 +218,8 @@ def _view_of(dataset: Dataset, text: SelectText, *, per_unit: bool = False) -> t
             given=f"JOIN {tables[1].name}",
             fix='open the database with its links: ln.open("shop.duckdb", privacy_unit="customers.id", links={…})',
         )
+    elif not re.fullmatch(r"[\w .-]+", tables[0].name):
+        raise BadFilter(f"this names no table ({tables[0].position})", given=tables[0].name, fix="write FROM people")
     else:
         view = dataset
     alias = tables[0].alias
@@ -250,7 +260,7 @@ def _per_unit(view: Dataset, inner: Statement, table: FromTable) -> Dataset:
     unit = view.contribution.privacy_unit
     names = [item.what.column for item in inner.items if isinstance(item.what, Name)]
     grouped = len(inner.group_by) == 1 and _is_column(inner.group_by[0], unit)
-    if not grouped or names not in ([], [unit]) or inner.having or inner.order_by:
+    if not grouped or names not in ([], [unit]) or inner.having is not None or inner.order_by:
         raise BadFilter(
             f"a subquery groups by the privacy unit, and selects it and features of its rows ({table.position})",
             given=table.alias,
@@ -291,6 +301,18 @@ class _Questions:
         if "keys" not in by and "bins" not in by and by and any(name for name in by["by"]):
             self._require_countable(aggregates, by["by"])
         return tuple(self._question(what, by, where) for what in aggregates)
+
+    def kinds(self, query: Query) -> dict[str, Kind]:
+        """What the columns of the answer hold: keys as their columns, bins text, and numbers."""
+        binned = {axis.column for axis in query.broken_down_by if not hasattr(axis, "keys")}
+        found = dict[str, Kind]()
+        for item, what in self._items:
+            if isinstance(what, Aggregate):
+                found |= dict.fromkeys((item.name, f"{item.name}_low", f"{item.name}_high"), Kind.REAL)
+            else:
+                name = self._name(what)
+                found[item.name] = Kind.TEXT if name in binned else self.dataset.table.columns[name]
+        return found
 
     def _typed(self, item: Item, types: Mapping[str, Any]) -> Term | Aggregate:
         if isinstance(item.what, Aggregate):
@@ -352,7 +374,7 @@ class _Questions:
             raise BadParameter(
                 f"the values of {bare[0]} that may show are not known, and they must not be taken from the data",
                 given=str(aggregates[0]),
-                fix=f"add to WHERE for example: {bare[0]} IN ('a', 'b'); or ask for COUNT(DISTINCT unit) alone, with a δ",
+                fix=f"write WHERE {bare[0]} IN ('a', 'b'), or ask for COUNT(DISTINCT unit) alone, with a δ",
             )
 
     def _question(self, what: Aggregate, by: Mapping[str, Any], where: Predicate | None) -> Query:
@@ -480,7 +502,7 @@ def _own_keys(term: Term) -> list[Hashable] | None:
     return None if limits is None or limits[1] - limits[0] >= _FEW else list(range(limits[0], limits[1] + 1))
 
 
-def _answer(statement: Statement, releases: Sequence[Release]) -> TidyTable:
+def _answer(statement: Statement, releases: Sequence[Release], kinds: Mapping[str, Kind]) -> TidyTable:
     """The table that was asked for: the items in order, then HAVING, ORDER BY, OFFSET and LIMIT."""
     columns, keys, waiting = dict[str, tuple[Any, ...]](), list[str](), iter(releases)
     first = releases[0].table
@@ -492,7 +514,6 @@ def _answer(statement: Statement, releases: Sequence[Release]) -> TidyTable:
             columns[item.name] = first[first.keys[place]]
             keys.append(item.name)
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    kinds = {name: _kind(values) for name, values in columns.items()}
     if statement.having is not None:
         having = typed(statement.having, kinds)
         rows = [row for row in rows if holds(having, row)]
@@ -514,16 +535,3 @@ def _measures(item: Item, table: TidyTable) -> dict[str, tuple[Any, ...]]:
     if isinstance(item.what, Aggregate) and item.what.name.startswith("stddev"):
         return {name: tuple(None if x is None else sqrt(max(x, 0)) for x in values) for name, values in found.items()}
     return found
-
-
-def _kind(values: Sequence[Any]) -> Kind:
-    """The kind of a released column, for HAVING and ORDER BY."""
-    there = next((value for value in values if value is not None), 0)
-    return next(
-        (
-            kind
-            for types, kind in ((bool, Kind.BOOLEAN), (str, Kind.TEXT), (int | float, Kind.REAL))
-            if isinstance(there, types)
-        ),
-        Kind.TIMESTAMP if hasattr(there, "hour") else Kind.DATE if hasattr(there, "year") else Kind.REAL,
-    )

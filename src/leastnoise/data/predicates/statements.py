@@ -257,6 +257,7 @@ class SelectText:
         node = self._tree.args.get(key)
         if node is None:
             return None
+        self._plain.require_only(node, "expression")
         inner = node.args.get("expression")
         if type(inner).__name__ != "Literal" or inner.args.get("is_string") or not str(inner.this).isdigit():
             raise self._plain.refused(node, f"such {key.upper()}", f"write a whole number: {key.upper()} 10")
