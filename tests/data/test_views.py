@@ -7,9 +7,10 @@ import random
 from collections import Counter, defaultdict
 from datetime import date
 
+import duckdb
 import pytest
 
-from leastnoise.data import Contribution, Kind, col, typed
+from leastnoise.data import Contribution, Kind, col, open_table, typed
 from leastnoise.data.predicates import holds, value_of
 from leastnoise.data.predicates.parser import parse_aggregate, parse_expression
 from leastnoise.data.table import Table
@@ -159,6 +160,26 @@ def test_taking_a_unit_away_takes_its_row_away(tmp_path):
             gone = whole - rows_without(unit)
             assert [found[0] for found in gone.elements()] == [unit]
             assert rows_without(unit) <= whole
+
+
+def opened(tmp_path, rows):
+    file = tmp_path / f"{len(list(tmp_path.iterdir()))}.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        connection.execute(f"CREATE TABLE t AS SELECT * FROM (VALUES {rows}) AS v(u, n)")  # noqa: S608 - our own rows
+    return open_table(file, table="t")
+
+
+def test_rows_of_nobody_make_no_row(tmp_path):
+    with opened(tmp_path, "(1, 5), (NULL, 6), (NULL, 7)") as table:
+        view = per_unit_rows(table, "u", {"total": "sum(n)"}, None)
+        assert view.discover(EACH_ROW, ("total",)) == {(5,): 1}
+
+
+def test_a_sum_beyond_64_bits_is_missing(tmp_path):
+    most = 2**63 - 1
+    with opened(tmp_path, f"(1, {most}), (1, {most}), (2, {most}), (2, -{most}), (3, {most})") as table:
+        view = per_unit_rows(table, "u", {"total": "sum(n)"}, None)
+        assert view.discover(Contribution("u"), ("total",)) == {(None,): 1, (0,): 1, (most,): 1}
 
 
 def test_fixed_point_sums_are_near_the_sums(tmp_path):

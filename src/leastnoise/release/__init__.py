@@ -4,12 +4,14 @@ from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.batch import Batch, BatchPlan, BatchRelease
 from leastnoise.release.database import Database
 from leastnoise.release.dataset import Dataset
+from leastnoise.release.description import Description
 from leastnoise.release.mechanism import release_mechanism
 from leastnoise.release.opening import open  # noqa: A004 - it shadows the builtin only as ln.open
 from leastnoise.release.plan import ReleasePlan
 from leastnoise.release.queries.query import Query
 from leastnoise.release.remote import connect
 from leastnoise.release.result import Release
+from leastnoise.release.sql_query import SQLQuery, SQLRelease
 from leastnoise.release.tables import TidyTable
 
 __all__ = [
@@ -18,9 +20,12 @@ __all__ = [
     "BatchRelease",
     "Database",
     "Dataset",
+    "Description",
     "Query",
     "Release",
     "ReleasePlan",
+    "SQLQuery",
+    "SQLRelease",
     "Sensitivity",
     "TidyTable",
     "connect",
