@@ -111,6 +111,15 @@ QUESTIONS = {
     "sum, private bounds": (lambda d: d.sum("n", bounds="private", **BY_KEY), 0),
     "mean, private bounds": (lambda d: d.mean("x", bounds="private"), 0),
     "count, private rows": (lambda d: people_only(d).count(rows_per_unit="private", **BY_KEY), 0),
+    "derived keys": (lambda d: d.with_columns(DERIVED).count(by="c", keys=["up", "down", "a"]), 0),
+    "derived sum": (lambda d: d.with_columns(DERIVED).sum("y", bounds=(-5, 2), where="c != 'a'"), 0),
+    "per-unit rows": (lambda d: unit_rows(d).count(by="rows", keys=[1, 4, 12]), 0),
+    "per-unit sum": (lambda d: unit_rows(d).sum("total", bounds=(-5, 2)), 0),
+    "per-unit keys": (lambda d: unit_rows(d).count(by="first_k", keys=KEYS), 0),
+    "SQL": (
+        lambda d: d.sql("SELECT k, SUM(CLAMP(n, -1, 3)) AS s FROM t WHERE k IN ('a', 'B', 'b') GROUP BY k").queries[0],
+        0,
+    ),
     "sorted counts": (lambda d: d.sorted_counts("k", total=20, top=4), 0),
 }
 

@@ -19,11 +19,22 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from leastnoise.data import Kind, Predicate, Source
-from leastnoise.data.predicates import holds, value_of
-from leastnoise.data.predicates.expressions import Aggregate, Case, Function
+from leastnoise.data.predicates import (
+    Aggregate,
+    Case,
+    FromTable,
+    Function,
+    Item,
+    SelectText,
+    Statement,
+    holds,
+    read_select,
+    type_of,
+    typed,
+    typed_term,
+    value_of,
+)
 from leastnoise.data.predicates.nodes import And, ComparisonTest, IsIn, IsMissing, Literal, Name, Term
-from leastnoise.data.predicates.statements import FromTable, Item, SelectText, Statement, read_select
-from leastnoise.data.predicates.typecheck import type_of, typed, typed_term
 from leastnoise.errors import BadFilter, BadParameter
 from leastnoise.exact.parameters import NumberLike
 from leastnoise.model.mechanism import LEVEL
@@ -400,9 +411,11 @@ class _Questions:
                 )
             return dataset.quantile(column, asked, where=where, **scale)
         column, scale = self._scale(value, what)
-        method = {"sum": dataset.sum, "avg": dataset.mean, "mean": dataset.mean}.get(name, dataset.variance)
-        found: Query = method(column, where=where, **scale, **by)
-        return found
+        if name == "sum":
+            return dataset.sum(column, where=where, **scale, **by)
+        if name in ("avg", "mean"):
+            return dataset.mean(column, where=where, **scale, **by)
+        return dataset.variance(column, where=where, **scale, **by)
 
     def _count(self, what: Aggregate, by: Mapping[str, Any], where: Predicate | None) -> Query:
         dataset, of = self.dataset, "rows"

@@ -4,12 +4,34 @@ from __future__ import annotations
 
 from leastnoise.data.predicates.builder import Value, col
 from leastnoise.data.predicates.evaluate import holds, value_of
+from leastnoise.data.predicates.expressions import Aggregate, Case, Function
 from leastnoise.data.predicates.nodes import Predicate
 from leastnoise.data.predicates.parser import parse, parse_expression
-from leastnoise.data.predicates.typecheck import Schema, typed
+from leastnoise.data.predicates.statements import FromTable, Item, SelectText, Statement, read_select
+from leastnoise.data.predicates.typecheck import Schema, type_of, typed, typed_term
 from leastnoise.errors import BadFilter, shown
 
-__all__ = ["Predicate", "Value", "col", "holds", "parse", "parse_expression", "read_filter", "typed", "value_of"]
+__all__ = [
+    "Aggregate",
+    "Case",
+    "FromTable",
+    "Function",
+    "Item",
+    "Predicate",
+    "SelectText",
+    "Statement",
+    "Value",
+    "col",
+    "holds",
+    "parse",
+    "parse_expression",
+    "read_filter",
+    "read_select",
+    "type_of",
+    "typed",
+    "typed_term",
+    "value_of",
+]
 
 
 def read_filter(where: str | Predicate | None, columns: Schema) -> Predicate | None:
