@@ -53,6 +53,25 @@ def test_an_interrupt_stops_the_solver_at_once():
     assert threading.active_count() == threads
 
 
+@pytest.mark.parametrize("delta", [0, "1/1000"])
+@pytest.mark.parametrize("stage", ["generating columns", "solving in floating point"])
+def test_a_design_works_after_one_that_was_interrupted_twice(stage, delta):
+    interrupted = []
+
+    def listen(report):
+        if report.stage == stage and not interrupted:
+            interrupted.append(threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)))
+            interrupted[0].start()
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012
+        try:
+            design(SLOW, 1, delta, progress=listen)
+        finally:
+            interrupted[0].join()
+    assert design("grid:3x2", "ln(2)", delta).gap < Fraction(1, 10**9)
+
+
 def test_an_error_in_the_listener_reaches_the_caller():
     def listen(report):
         raise RuntimeError(report.stage)

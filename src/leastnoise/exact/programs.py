@@ -12,7 +12,7 @@ Termination: after a pivot that gains nothing Bland's rule chooses the next ones
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -47,6 +47,7 @@ def minimise(
     matrix: RationalMatrix,
     right: Sequence[Fraction | int],
     first: Sequence[int] = (),
+    tick: Callable[[], None] = lambda: None,
 ) -> Optimum | Infeasible:
     """Minimise cost·x subject to matrix·x = right and x ≥ 0, exactly.
 
@@ -55,6 +56,7 @@ def minimise(
         matrix: The constraints, one per row; rows may depend on each other.
         right: One number per row.
         first: Columns to try as the first basis, the most believable first. It changes the time, never the answer.
+        tick: Called before each pivot; an error from it ends the search and reaches the caller.
 
     Raises:
         BadParameter: The cost falls without end.
@@ -74,7 +76,7 @@ def minimise(
         if row[-1]:  # 0·x = something: the rows of the program contradict each other
             sign = 1 if row[-1] > 0 else -1
             return Infeasible(tuple(sign * entry for entry in row[width:-1]))
-    tableau = _Tableau(form.take_rows(range(served)), width, pivots[:served])
+    tableau = _Tableau(form.take_rows(range(served)), width, pivots[:served], tick)
     if not tableau.make_feasible():
         return Infeasible(tableau.prices())
     tableau.improve([cost[j] for j in order])
@@ -92,8 +94,8 @@ class _Tableau:
     An artificial variable stands for a row that no column serves yet; its own column is never needed.
     """
 
-    def __init__(self, rows: RationalMatrix, width: int, pivots: Sequence[int]) -> None:
-        (self.height, length), self.width, self.basis = rows.shape, width, list(pivots)
+    def __init__(self, rows: RationalMatrix, width: int, pivots: Sequence[int], tick: Callable[[], None]) -> None:
+        (self.height, length), self.width, self.basis, self.tick = rows.shape, width, list(pivots), tick
         self.cells = fmpq_mat(self.height + 1, length, [*rows.to_flint().entries(), *([0] * length)])
         for i in range(self.height):
             if self.cells[i, length - 1] < 0:
@@ -141,6 +143,7 @@ class _Tableau:
             falling = [j for j in range(self.width) if self.cells[self.height, j] < 0]
             if not falling:
                 return
+            self.tick()
             entering = falling[0] if stalled else min(falling, key=lambda j: self.cells[self.height, j])
             before = self._last()
             self._pivot(self._leaving(entering), entering)

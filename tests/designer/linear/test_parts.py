@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leastnoise.designer.linear.approximate import solve_square
 from leastnoise.designer.linear.column_pricing import price, rays_of, route_flow
 from leastnoise.designer.linear.orbit_program import OutputOrbit
 from leastnoise.designer.linear.powers import Powers
+from leastnoise.designer.linear.precise_program import solve_square
 from leastnoise.designer.linear.reduction import make_cells
 from leastnoise.designer.linear.solution import Solution
 from leastnoise.errors import PrecisionExhausted

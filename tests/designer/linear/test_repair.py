@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leastnoise.designer.linear.approximate import _repaired
 from leastnoise.designer.linear.powers import Powers
 from leastnoise.designer.linear.pure import _whole_rows
 from leastnoise.designer.linear.reduction import make_cells
-from leastnoise.designer.linear.solution import Solution
+from leastnoise.designer.linear.solution import Solution, best_constant
+from leastnoise.designer.linear.whole_program import _repaired
 from leastnoise.model.design_problem import read_problem
 from leastnoise.model.graphs import cycle, from_edges, path
 
@@ -45,7 +45,7 @@ def test_any_table_becomes_a_private_channel_and_moves_no_more_than_its_excess_a
     for row, places in zip(rows, cells.cell_of.tolist(), strict=True):
         for entry, cell in zip(row, places, strict=True):
             values[cell] = entry
-    repaired = _repaired(cells, values, powers)
+    repaired = _repaired(cells, values, powers, best_constant(cells))
     Solution(cells, repaired, cells.prior, {}).require_private()
     excess = excess_of(cells, values, powers)
     moved = max(
@@ -55,6 +55,21 @@ def test_any_table_becomes_a_private_channel_and_moves_no_more_than_its_excess_a
     delta = cells.problem.privacy.delta
     share = max(Fraction(0), 1 - delta / (excess + Fraction(1, 100)))
     assert moved <= 2 * share + Fraction(1, 50)
+
+
+@pytest.mark.parametrize("epsilon", ["ln(2)", 1, "1/10"])
+@settings(max_examples=30)
+@given(data=st.data())
+def test_any_table_becomes_purely_private_where_nothing_may_be_left_over(epsilon, data):
+    cells = make_cells(read_problem(cycle(4), epsilon), reduce=False)
+    powers = Powers(cells.problem.privacy.epsilon * cells.unit)
+    row = st.lists(entries, min_size=4, max_size=4).filter(any)
+    table = data.draw(st.lists(row, min_size=4, max_size=4))
+    values = [Fraction(0)] * cells.count
+    for line, places in zip(table, cells.cell_of.tolist(), strict=True):
+        for entry, cell in zip(line, places, strict=True):
+            values[cell] = entry / sum(line)
+    Solution(cells, _repaired(cells, values, powers, best_constant(cells)), cells.prior, {}).require_private()
 
 
 @settings(max_examples=60)

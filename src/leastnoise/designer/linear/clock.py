@@ -6,9 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-__all__ = ["Clock", "Progress"]
+__all__ = ["Clock", "Progress", "TimeIsUp"]
 
 _PAUSE = 0.5  # seconds between two reports of the same stage
+
+
+class TimeIsUp(Exception):
+    """Ends a search from inside; it never leaves the designer."""
 
 
 @dataclass(frozen=True)
@@ -60,3 +64,13 @@ class Clock:
         if self.listener is not None and now - self._reported >= _PAUSE:
             self._reported = now
             self.listener(Progress(self._stage, now))
+
+    def tick_or_stop(self) -> None:
+        """Tell the listener.
+
+        Raises:
+            TimeIsUp: It is.
+        """
+        self.tick()
+        if self.is_over:
+            raise TimeIsUp

@@ -1,11 +1,13 @@
 """HiGHS, the floating-point solver of linear programs: quick, nearly right, never trusted.
 
-It runs in a thread of its own, so that an interrupt from the keyboard stops it and long solves can report.
+It runs in a thread of its own, so that an interrupt from the keyboard stops it and long solves can report. Whoever
+interrupts waits until it has stopped: a solver that runs on alone would end the interpreter with an error.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Event, Thread
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,12 +24,21 @@ _TICK = 0.05  # seconds between two looks at the solver
 
 
 class FloatGuess(NamedTuple):
-    """What the solver believes: a point, a price for each row, which columns are basic and which rows are tight."""
+    """What the solver believes.
+
+    Attributes:
+        point: One number per column.
+        prices: One number per row.
+        basic: Which columns are in the basis.
+        tight: Which rows are not.
+        statuses: Both as the solver writes them, for a start from there.
+    """
 
     point: Floats
     prices: Floats
     basic: NDArray[np.bool_]
     tight: NDArray[np.bool_]
+    statuses: tuple[list[Any], list[Any]]
 
 
 def guess_optimum(
@@ -40,8 +51,10 @@ def guess_optimum(
     tolerance: float = 1e-9,
     seconds: float | None = None,
     tick: Callable[[], None] = lambda: None,
+    lower: Floats | None = None,
+    start: FloatGuess | None = None,
 ) -> FloatGuess | None:
-    """Minimise cost·x over row_lower ≤ matrix·x ≤ row_upper, x ≥ 0; None where the solver gives up.
+    """Minimise cost·x over row_lower ≤ matrix·x ≤ row_upper, x ≥ lower; None where the solver gives up.
 
     Args:
         cost: One number per column.
@@ -52,6 +65,8 @@ def guess_optimum(
         tolerance: How far a bound or a price may be off.
         seconds: When to stop.
         tick: Called now and then while the solver runs.
+        lower: One number per column, 0 if left out.
+        start: A guess for a program of the same shape, whose basis is tried first.
     """
     highspy = _highspy()
     solver = highspy.Highs()
@@ -60,6 +75,7 @@ def guess_optimum(
         "solver": method,
         "primal_feasibility_tolerance": tolerance,
         "dual_feasibility_tolerance": tolerance,
+        "small_matrix_value": 1e-12,
     }
     if seconds is not None:
         options["time_limit"] = max(seconds, 1e-3)
@@ -68,12 +84,18 @@ def guess_optimum(
     height, width = matrix.shape
     program = highspy.HighsLp()
     program.num_col_, program.num_row_ = width, height
-    program.col_cost_, program.col_lower_, program.col_upper_ = cost, np.zeros(width), np.full(width, np.inf)
+    program.col_cost_, program.col_upper_ = cost, np.full(width, np.inf)
+    program.col_lower_ = np.zeros(width) if lower is None else lower
     program.row_lower_, program.row_upper_ = row_lower, row_upper
     program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     program.a_matrix_.start_, program.a_matrix_.index_ = matrix.indptr, matrix.indices
     program.a_matrix_.value_ = matrix.data
     solver.passModel(program)
+    if start is not None and len(start.statuses[0]) == width and len(start.statuses[1]) == height:
+        known = highspy.HighsBasis()
+        known.col_status, known.row_status = start.statuses
+        known.valid = True
+        solver.setBasis(known)
     _run(solver, tick)
     if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return None
@@ -81,20 +103,38 @@ def guess_optimum(
     is_basic = highspy.HighsBasisStatus.kBasic
     basic = np.array([status == is_basic for status in basis.col_status], dtype=bool)
     tight = np.array([status != is_basic for status in basis.row_status], dtype=bool)
-    return FloatGuess(np.array(solution.col_value), np.array(solution.row_dual), basic, tight)
+    statuses = list(basis.col_status), list(basis.row_status)
+    return FloatGuess(np.array(solution.col_value), np.array(solution.row_dual), basic, tight, statuses)
 
 
 def _run(solver: Any, tick: Callable[[], None]) -> None:
-    solver.HandleUserInterrupt = True
-    thread = solver.startSolve()
+    stop = Event()
+
+    def look(event: Any) -> None:
+        if stop.is_set():
+            event.interrupt()
+
+    solver.cbSimplexInterrupt += look
+    solver.cbIpmInterrupt += look
+    thread = Thread(target=solver.run, daemon=True)
     try:
+        thread.start()
         while thread.is_alive():
             thread.join(_TICK)
             tick()
-    except BaseException:  # an interrupt, or a tick that wants to stop: the solver must not run on alone
-        solver.cancelSolve()
-        thread.join()
+    except BaseException:  # an interrupt, or a tick that wants to stop
+        stop.set()
+        _outlast(thread)
         raise
+
+
+def _outlast(thread: Thread) -> None:
+    """Wait until the thread has ended, whatever comes from the keyboard meanwhile."""
+    while thread.is_alive():
+        try:
+            thread.join()
+        except KeyboardInterrupt:
+            continue
 
 
 def _highspy() -> Any:

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from leastnoise.designer.linear.clock import Clock
+from leastnoise.designer.linear.clock import Clock, TimeIsUp
 from leastnoise.designer.linear.generate_columns import Prices, generate_columns, price_all
 from leastnoise.designer.linear.orbit_program import OrbitProgram
 from leastnoise.designer.linear.powers import Powers
 from leastnoise.designer.linear.restricted_master import Mixture, Ray, RestrictedMaster
-from leastnoise.designer.linear.solution import Solution, best_constant
+from leastnoise.designer.linear.solution import Solution, best_constant, best_of
+from leastnoise.designer.linear.whole_program import solve_whole
 from leastnoise.exact.enclosures import exp_below
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.programs import Optimum, minimise
@@ -28,24 +29,39 @@ _MOST_ROUNDS = 20
 _MOST_ROWS = 60  # of the master program, for exact pivots
 _MOST_IRRATIONAL_ROWS = 24  # numbers are longer there
 _GOOD = Fraction(1, 10**12)
+_FAIR = Fraction(1, 10**9)  # where β is irrational, exact pivots take long for little more
+_NEARLY = Fraction(1, 10**6)  # what exact rounds close soon
 
 
 def solve_pure(cells: OrbitProgram, clock: Clock) -> Solution:
     """The least loss of an ε-private channel, proven up to a gap, or the best within the time limit."""
     master = RestrictedMaster(cells, Powers(cells.problem.privacy.epsilon * cells.unit))
-    mixture, prices = generate_columns(master, clock)
-    known = zip(master.rays, mixture.weights.tolist(), strict=False)  # a ray that came last may not be mixed in yet
-    weights = {ray: Fraction(weight) for ray, weight in known if weight > 0}
+    best = Solution(cells, best_constant(cells), cells.prior, {})
+    generated = generate_columns(master, clock)
+    if generated is not None:
+        mixture, prices = generated
+        known = zip(master.rays, mixture.weights.tolist(), strict=False)  # a ray that came last may not be mixed in yet
+        weights = {ray: Fraction(weight) for ray, weight in known if weight > 0}
+        best = best_of([best, _solution(master, weights, prices)])
+    if not (best.gap <= _NEARLY * abs(best.loss) or clock.is_over):
+        best = best_of([best, *solve_whole(cells, clock, best.values)])
+    return best if generated is None else best_of([best, *_exact_solutions(master, generated, best, clock)])
+
+
+def _exact_solutions(
+    master: RestrictedMaster, generated: tuple[Mixture, Prices], first: Solution, clock: Clock
+) -> Iterator[Solution]:
+    """From round to round, until a gap is closed: to the end where β is rational, else to what many digits show."""
     is_rational = master.powers.base is not None
-    best = None if is_rational and not clock.is_over else _solution(master, weights, prices)
-    if best is None or not (_is_good(best) or clock.is_over):
-        clock.enter("solving exactly")
-        for exact_weights, exact_prices in exact_rounds(master, mixture, prices, clock):
-            solution = _solution(master, exact_weights, exact_prices)
-            best = solution if best is None or solution.gap < best.gap else best
-            if best.gap == 0 or (_is_good(best) and not is_rational):
-                break
-    return best or _solution(master, weights, prices)
+    if clock.is_over or first.gap == 0 or (_is_good(first) and not is_rational):
+        return
+    clock.enter("solving exactly")
+    pivots = is_rational or first.gap > _FAIR * abs(first.loss)
+    for weights, prices in exact_rounds(master, *generated, clock, pivots=pivots):
+        solution = _solution(master, weights, prices)
+        yield solution
+        if solution.gap == 0 or (_is_good(solution) and not is_rational):
+            return
 
 
 def _is_good(solution: Solution) -> bool:
@@ -103,7 +119,7 @@ def _shares(cells: OrbitProgram, prices: Prices) -> dict[int, Fraction]:
 
 
 def exact_rounds(
-    master: RestrictedMaster, mixture: Mixture, prices: Prices, clock: Clock
+    master: RestrictedMaster, mixture: Mixture, prices: Prices, clock: Clock, *, pivots: bool = True
 ) -> Iterator[tuple[dict[Ray, Fraction], Prices]]:
     """Weights of the rays and prices of the rows, better from round to round.
 
@@ -127,9 +143,12 @@ def exact_rounds(
                 yield weights, prices
             missing = [number for number, priced in enumerate(prices.priced) if priced.value < 0]
             wanted |= {master.add(number, prices.priced[number].potentials) for number in missing}
-        if len(master.cells.row_sizes) > most or clock.is_over:
+        if not pivots or len(master.cells.row_sizes) > most or clock.is_over:
             return
-        found = _solve_program(master, mixture, sorted(wanted))
+        try:
+            found = _solve_program(master, mixture, sorted(wanted), clock)
+        except TimeIsUp:
+            return
 
 
 def _split(master: RestrictedMaster, prices: Sequence[Fraction]) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
@@ -163,12 +182,12 @@ def _solve_basis(master: RestrictedMaster, mixture: Mixture) -> tuple[dict[Ray, 
 
 
 def _solve_program(
-    master: RestrictedMaster, mixture: Mixture, chosen: Sequence[int]
+    master: RestrictedMaster, mixture: Mixture, chosen: Sequence[int], clock: Clock
 ) -> tuple[dict[Ray, Fraction], list[Fraction]] | None:
     """The exact optimum over some of the columns."""
     cost, matrix, right = master.exact_program([master.rays[place] for place in chosen])
     first = [place for place, ray in enumerate(chosen) if ray < len(mixture.weights) and mixture.weights[ray] > 0]
-    optimum = minimise(cost, matrix, right, first)
+    optimum = minimise(cost, matrix, right, first, clock.tick_or_stop)
     if not isinstance(optimum, Optimum):
         return None
     return {master.rays[ray]: value for ray, value in zip(chosen, optimum.point, strict=False)}, list(optimum.prices)

@@ -6,7 +6,7 @@ The best answer that tells nothing: one orbit of outputs, whatever the input.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -16,7 +16,7 @@ from leastnoise.designer.linear.orbit_program import OrbitProgram
 from leastnoise.designer.linear.powers import Powers
 from leastnoise.errors import PrecisionExhausted
 
-__all__ = ["Solution", "best_constant"]
+__all__ = ["Solution", "best_constant", "best_of"]
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,27 @@ class Solution:
             ),
             start=nothing,
         )
+
+
+def best_of(solutions: Sequence[Solution]) -> Solution:
+    """The least loss of them all, with the best bound of them all; a bound without multipliers is one, too."""
+    first = solutions[0]
+    rates = None if first.rates is None else (Fraction(0),) * len(first.rates)
+    free = replace(first, prior=_hardest_row(first.cells), shares={}, rates=rates)
+    least = min(solutions, key=lambda solution: solution.loss)
+    proof = max([*solutions, free], key=lambda solution: solution.lower_bound)
+    return replace(proof, values=least.values)
+
+
+def _hardest_row(cells: OrbitProgram) -> tuple[Fraction, ...]:
+    """The weights of rows for which even answers that need not be private cost most; the prior if there is one."""
+    if cells.problem.objective == "average":
+        return cells.prior
+    least: dict[int, Fraction] = {}
+    for loss, row in zip(cells.losses, cells.row_of.tolist(), strict=True):
+        least[row] = min(loss, least.get(row, loss))
+    hardest = max(least, key=lambda row: least[row])
+    return tuple(Fraction(row == hardest) for row in range(len(cells.row_sizes)))
 
 
 def best_constant(cells: OrbitProgram) -> list[Fraction]:
