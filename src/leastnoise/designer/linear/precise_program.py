@@ -70,8 +70,8 @@ class PrimalDual:
 class _WholeProgram:
     """Equations of whole numbers, in unknowns of about one; row i is about 2^sizes[i] as large as the solver's row.
 
-    What a row with ≤ leaves free is an unknown, too, after all others: its price is then seen as a cost. Costs are whole
-    multiples of 1/cost_scale.
+    What a row with ≤ leaves free is an unknown, too, after all others: its price is then seen as a cost. Costs are
+    whole multiples of 1/cost_scale.
     """
 
     rows: list[int]
