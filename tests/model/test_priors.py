@@ -1,6 +1,7 @@
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from leastnoise.errors import BadChannel, BadPrior, UnknownLabel
@@ -59,3 +60,12 @@ def test_reading_against_inputs():
     for wrong in ("ab", 3, None):
         with pytest.raises(BadPrior, match="a mapping or a list"):
             read_prior(wrong, ["a", "b"])
+
+
+def test_doubles_of_an_array_that_miss_one_by_rounding_are_divided_by_their_sum():
+    computed = np.array([1.0, 2.0, 4.0, 6.0]) / 13
+    assert sum(Fraction(str(value)) for value in computed.tolist()) != 1
+    assert sum(Prior(computed).values()) == 1
+    for refused in (computed * (1 + 1e-14), computed.astype(np.float32), computed.tolist()):
+        with pytest.raises(BadPrior, match="exactly 1"):
+            Prior(refused)

@@ -1,7 +1,8 @@
 """Priors: what a reader believes about the input before the answer, as exact probabilities.
 
 A prior sums to exactly one. Floats are read as the decimals they are written as (0.1 is one tenth), so
-`[0.1, 0.2, 0.7]` is a prior and `[0.33, 0.33, 0.33]` is not, unless you ask for `normalise=True`.
+`[0.1, 0.2, 0.7]` is a prior and `[0.33, 0.33, 0.33]` is not, unless you ask for `normalise=True`. An array of doubles,
+which somebody has computed, may miss one by what doubles round; it is divided by its exact sum.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ class Prior(Mapping[Hashable, Fraction]):
 
     Args:
         probabilities: Label to probability, or a list of them for the labels 0, 1, 2, …
-        normalise: Divide by the sum instead of refusing one that is not exactly 1.
+        normalise: Divide by the sum instead of refusing one that is not exactly 1. A NumPy array of doubles that misses
+            1 by rounding only, 2^-52 for each, is always divided by its sum.
 
     Raises:
         BadPrior: A probability is negative or no number, or they do not sum to exactly one.
@@ -44,8 +46,11 @@ class Prior(Mapping[Hashable, Fraction]):
     def __init__(
         self, probabilities: Mapping[Hashable, NumberLike] | Sequence[NumberLike], *, normalise: bool = False
     ) -> None:
+        rounded = Fraction(0)
         if hasattr(probabilities, "__array__"):
-            probabilities = list(np.atleast_1d(np.asarray(probabilities)))
+            array = np.atleast_1d(np.asarray(probabilities))
+            rounded = Fraction(array.size, 2**52) if array.dtype == np.float64 else rounded
+            probabilities = list(array)
         if not isinstance(probabilities, Mapping | Sequence) or isinstance(probabilities, str | bytes):
             raise BadPrior(
                 "a prior is a list of probabilities or a mapping of inputs to them",
@@ -59,7 +64,7 @@ class Prior(Mapping[Hashable, Fraction]):
         pairs = probabilities if isinstance(probabilities, Mapping) else dict(enumerate(probabilities))
         read = {label: _read_probability(label, value) for label, value in pairs.items()}
         total = sum(read.values(), start=Fraction(0))
-        if total != 1 and not (normalise and total):
+        if abs(total - 1) > rounded and not (normalise and total):
             fix = "pass normalise=True to divide by it" if total else "give some input a positive probability"
             raise BadPrior("a prior must sum to exactly 1", given=f"a sum of {total}", fix=fix)
         self._probabilities = {label: value / total for label, value in read.items()}
