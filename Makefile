@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo serve test quick check package mutate bench bench-service papers docs clean
+.PHONY: help demo serve test quick check package mutate bench bench-error bench-service papers docs clean
 
 help:            ## show this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */  make \1|/' | column -t -s '|'
@@ -64,6 +64,9 @@ mutate: .venv/dev.stamp  ## apply wrong lines one by one; the tests must notice 
 
 bench: .venv/bench.stamp  ## compare speed with peers in one run
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks
+
+bench-error: .venv/bench.stamp  ## compare errors with peers at equal privacy (ONLY=quantiles for a part)
+	$(BIN)/python -m benchmarks.errors $(ONLY)
 
 bench-service: .venv/dev.stamp  ## the service under load: plans, releases, a race with kills, a soak (about five minutes)
 	$(BIN)/python -m benchmarks.service_load

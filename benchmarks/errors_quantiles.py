@@ -10,15 +10,16 @@ import json
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.errors import ErrorRow, environment
 from leastnoise.exact import SeededSource
 from leastnoise.mechanisms.rank import Quantile, SeveralQuantiles
 
-__all__ = ["SHAPES", "ErrorRow", "quantile_errors", "rank_errors"]
+__all__ = ["SHAPES", "quantile_errors", "rank_errors", "run"]
 
 ROWS, TOP = 1000, 200.0
 Floats = NDArray[np.float64]
@@ -33,24 +34,6 @@ SHAPES: dict[str, Callable[[np.random.Generator, int], Floats]] = {
     ),
 }
 """Numbers between 0 and 200: smooth, narrow, skewed, in two heaps, and with values that many share."""
-
-
-class ErrorRow(NamedTuple):
-    """One measured error.
-
-    Attributes:
-        job: What was asked, of what.
-        method: By what: "chosen" is what the planner picks.
-        error: The mean rank error.
-        standard_error: Of that mean.
-        bound: What the error of the chosen method must not exceed; None for alternatives.
-    """
-
-    job: str
-    method: str
-    error: float
-    standard_error: float
-    bound: float | None
 
 
 def rank_errors(answers: Floats, values: Floats, levels: Sequence[Fraction]) -> Floats:
@@ -108,6 +91,11 @@ def median_rows(tables: int, draws: int, opendp: str | None = None) -> Iterator[
             drawn = [asked.draw(v, size=draws, source=SeededSource(i)) for i, v in enumerate(samples)]
             errors = [rank_errors(a, v, half).mean() for a, v in zip(drawn, samples, strict=True)]
             yield _row(job, "chosen" if method == "permute and flip" else method, errors, bound)
+
+
+def run() -> list[ErrorRow]:
+    """All rows, with OpenDP where it installs."""
+    return quantile_errors(environment("opendp==0.16.0"))
 
 
 def quantile_errors(opendp: str | None = None, tables: int = 20, draws: int = 10) -> list[ErrorRow]:
