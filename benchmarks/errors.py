@@ -1,7 +1,7 @@
 """`make bench-error`: the errors of every job at equal privacy, ours beside every alternative and every peer.
 
-Each part is a module `errors_PART` with a function that returns rows. One part: `make bench-error ONLY=quantiles`. Peers
-run in environments of their own below `.venvs`, made on first use; a peer that does not install is left out.
+Each part is a module `errors_PART` with a function that returns rows. One part: `make bench-error ONLY=quantiles`.
+Peers run in environments of their own below `.venvs`, made on first use; a peer that does not install is left out.
 """
 
 from __future__ import annotations
