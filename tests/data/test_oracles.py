@@ -127,7 +127,7 @@ def question(dice, columns, rows):
             lambda where: reference.scores(rows, bound, options, where),
         )
     if shape == "discover" and dice.random() < 0.6:
-        summed = dice.choice([other for other, kind in columns.items() if kind.numeric])
+        summed = dice.choice([other for other, held in columns.items() if held.numeric])
         measures = (CountUnits(), CountRows(), measure(dice, summed))
         return (
             (bound, name, measures),

@@ -154,13 +154,16 @@ class TestSensitivity:
             lambda: dataset.sum("age"),
             lambda: dataset.mean("age"),
             lambda: dataset.median("age"),
-            lambda: dataset.sum("age", bounds=(0, 1), by="city"),
-            lambda: dataset.most_common(by="city"),
         ):
             with pytest.raises(BadParameter):
                 ask()
-        with pytest.raises(BadParameter, match="delta"):
-            dataset.count(by="city").release(1)
+        for query in (
+            dataset.count(by="city"),
+            dataset.sum("age", bounds=(0, 1), by="city"),
+            dataset.most_common(by="city"),
+        ):
+            with pytest.raises(BadParameter, match="delta"):
+                query.release(1)
 
     def test_keys_that_a_few_have_do_not_show(self, open_table):
         dataset = open_table({"city": ["Lyon"] * 500 + [RARE]})

@@ -35,9 +35,10 @@ __all__ = ["plan_pure_strategy"]
 
 Floats = NDArray[np.float64]
 _SCALE = 1 << 20  # the ℓ1 norm of a column
-_ROUNDS = 400
+_ROUNDS = 200
 _MOST_WORK = _ROUNDS << 16  # rounds times squared cells
 _CELLS_PER_SUM = 16
+_GOLDEN = 0.6180339887498949
 _MOST_ANSWERS = 4  # times the cells: beyond, noise on the answers is not looked at
 
 
@@ -148,7 +149,7 @@ def _p_identity(gram: Floats) -> Table:
     """All cells and some weighted sums, in whole numbers."""
     size = len(gram)
     sums = max(2, size // _CELLS_PER_SUM)
-    start = np.random.default_rng(1).random((sums, size))
+    start = np.modf(np.arange(1.0, sums * size + 1) ** 2 * _GOLDEN)[0].reshape(sums, size)  # spread, always the same
 
     def cost(flat: Floats) -> tuple[float, Floats]:
         theta = flat.reshape(sums, size)
@@ -162,7 +163,7 @@ def _p_identity(gram: Floats) -> Table:
         gradient += 2 * (np.diagonal(columns) - np.sum((columns @ theta.T) * left.T, axis=1))
         return float(value), gradient.ravel()
 
-    rounds = max(min(_ROUNDS, _MOST_WORK // size**2), 250)
+    rounds = max(min(_ROUNDS, _MOST_WORK // size**2), 100)
     limits = [(0, None)] * (sums * size)
     found = minimize(cost, start.ravel(), jac=True, bounds=limits, method="L-BFGS-B", options={"maxiter": rounds})
     theta = found.x.reshape(sums, size)

@@ -7,7 +7,7 @@ have no closed form, so that there expected absolute errors are compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -202,18 +202,18 @@ class WorkloadProblem:
 
     def _squares(self, mechanism: Mechanism) -> Fraction:
         """The weighted squared errors, in sum or the largest."""
+        times: Sequence[int | Fraction] = [1] * self.workload.answers  # of one variance
         if isinstance(mechanism, MappedNoise):
             variance = mechanism.noise.moment(2).upper
-            errors = [variance * sum(e * e * count for e, count in shape) for shape in mechanism.shapes]
+            times = [sum(e * e * count for e, count in shape) for shape in mechanism.shapes]
         elif isinstance(mechanism, IndependentNoise):
-            errors = [mechanism.blocks[0].noise.moment(2).upper] * self.workload.answers
+            variance = mechanism.blocks[0].noise.moment(2).upper
         else:
             vector = cast(VectorLaplace, mechanism)
-            errors = [Geometric(vector.epsilon, vector.sensitivity).moment(2).upper] * self.workload.answers
-        weighted = errors
+            variance = Geometric(vector.epsilon, vector.sensitivity).moment(2).upper
         if self.weights is not None:
-            weighted = [weight * error for weight, error in zip(self.weights, errors, strict=True)]
-        return sum(weighted, Fraction(0)) if self.goal == "total" else max(weighted)
+            times = [weight * each for weight, each in zip(self.weights, times, strict=True)]
+        return variance * (sum(times) if self.goal == "total" else max(times))
 
     def _absolute(self, mechanism: Mechanism) -> Enclosure:
         """The mean of the expected sizes of the errors."""
