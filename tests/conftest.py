@@ -1,9 +1,15 @@
 """Settings that hold for every test, and the real engines that several rooms test with; each is started once."""
 
-import pytest
-from hypothesis import Phase, settings
+import os
 
-from support.postgres import postgres_server
+os.environ.setdefault(
+    "OPENBLAS_NUM_THREADS", "1"
+)  # before NumPy: two workers and two threads each would wait for another
+
+import pytest  # noqa: E402
+from hypothesis import Phase, settings  # noqa: E402
+
+from support.postgres import postgres_server  # noqa: E402
 
 settings.register_profile("leastnoise", deadline=None)  # a busy machine is not a failure
 settings.register_profile("verdict", deadline=None, phases=[Phase.explicit, Phase.generate])  # for `make mutate`

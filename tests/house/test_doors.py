@@ -21,7 +21,7 @@ DOORS = {
     "checker": "audit fit",
     "composition": "cost filter gaussian homogeneous limits price thresholded_gaussian",
     "data": (
-        "axes columns engines.duckdb joined_table linked_tables links predicates predicates.disjoint predicates.nodes "
+        "axes columns engines.duckdb joined_table linked_tables links predicates predicates.disjoint predicates.nodes schema_table "
         "views"
     ),
     "designer": "comparison designer result",
@@ -34,14 +34,14 @@ DOORS = {
         "candidates choice.selection choice.top_k choice.unknown_options combinatorial combinatorial.graph_input "
         "combinatorial.k_median.metric designed.* histogram.* lower_bounds numeric.geometric numeric.integer_noise "
         "numeric.truncated_geometric rainbow.decision rank.lattice rank.rank_law rank.reference "
-        "rank.tally strategy vector"
+        "rank.tally strategy strategy.running_totals vector"
     ),
     "model": (
         "certificate certificate_form channel design_problem events float_programs graphs graphs.closed_form "
         "graphs.grids graphs.infinite graphs.path_cycle_complete graphs.symmetry hyper labels limits linear_workloads "
         "losses marginals mechanism priors privacy remapping sensitivity show strategies strategy_certificates"
     ),
-    "release": "combinatorial pictures",
+    "release": "calls combinatorial pictures plan remote",
 }
 
 

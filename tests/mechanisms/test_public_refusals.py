@@ -103,6 +103,7 @@ RAISES = {
     },
     "rank/quantile.py": {"certify": (1, PARAMETER), "read_method": (2, PARAMETER)},
     "rank/quantile_bound.py": {"QuantileBound.__init__": (2, PARAMETER)},
+    "rank/quantile_table.py": {"QuantileTable.__post_init__": (2, PARAMETER), "QuantileTable._read": (1, FORM)},
     "rank/rank_law.py": {"read_level": (1, PARAMETER)},
     "rank/several_quantiles.py": {
         "SeveralQuantiles.__init__": (1, PARAMETER),
