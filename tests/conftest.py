@@ -6,10 +6,10 @@ os.environ.setdefault(
     "OPENBLAS_NUM_THREADS", "1"
 )  # before NumPy: two workers and two threads each would wait for another
 
-import pytest  # noqa: E402
-from hypothesis import Phase, settings  # noqa: E402
+import pytest
+from hypothesis import Phase, settings
 
-from support.postgres import postgres_server  # noqa: E402
+from support.postgres import postgres_server
 
 settings.register_profile("leastnoise", deadline=None)  # a busy machine is not a failure
 settings.register_profile("verdict", deadline=None, phases=[Phase.explicit, Phase.generate])  # for `make mutate`

@@ -157,7 +157,7 @@ MISTAKES = [
     (("--unit", "person_id", "sum", "city", "--bounds", "0,1"), "no numbers"),
     (("--unit", "person_id", "count", "--bounds", "0,1"), "count takes no --bounds"),
     (("--unit", "person_id", "count", "--where", "aeg > 1"), "did you mean age?"),
-    (("--unit", "person_id", "count", "--where", "soundex(city) = 'x'"), "SOUNDEX"),
+    (("--unit", "person_id", "count", "--where", "soundex(city) = 'x'"), "soundex"),
     (("--unit", "person_id", "count", "--by", "age", "--keys", "young"), "no integer"),
     (("--unit", "person_id", "count", "--by", "city", "--keys-from", "nowhere.txt"), "nowhere.txt"),
     (("--unit", "person_id", "count", "--keys", "city=Bonn,Ulm"), "add --by"),
