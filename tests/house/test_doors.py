@@ -21,8 +21,8 @@ DOORS = {
     "checker": "audit fit",
     "composition": "cost filter gaussian homogeneous limits price thresholded_gaussian",
     "data": (
-        "axes columns engines.duckdb joined_table linked_tables links predicates predicates.disjoint predicates.nodes schema_table "
-        "views"
+        "axes columns engines.duckdb joined_table linked_tables links predicates predicates.disjoint predicates.nodes "
+        "schema_table views"
     ),
     "designer": "comparison designer result",
     "exact": (
