@@ -30,7 +30,7 @@ _MOST_ROWS = 60  # of the master program, for exact pivots
 _MOST_IRRATIONAL_ROWS = 24  # numbers are longer there
 _GOOD = Fraction(1, 10**12)
 _FAIR = Fraction(1, 10**9)  # where β is irrational, exact pivots take long for little more
-_NEARLY = Fraction(1, 10**6)  # what exact rounds close soon
+_NEARLY = Fraction(1, 10**11)  # what exact rounds close soon
 
 
 def solve_pure(cells: OrbitProgram, clock: Clock) -> Solution:
