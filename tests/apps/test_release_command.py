@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -28,6 +29,7 @@ def table(tmp_path_factory):
             "age": person % 90,
             "salary": (person % 100) * 1000.0,
             "member": person % 2 == 0,
+            "visited": np.datetime64("2025-01-01T12:00:00.000000") + (person % 365).astype("timedelta64[D]"),
         },
         file,
     )
@@ -113,6 +115,19 @@ def test_a_request_id_gives_the_same_answer_for_nothing(run):
         (("tables", "city", "member", "--keys", "city=Bonn,Ulm"), "one table"),
         (("decision", "--at-least", "5"), "at least 5"),
         (("decision", "city", "--keys", "Bonn,Ulm"), "which has most units"),
+        (("count-distinct", "city", "--groups-per-unit", "2"), "different values of city"),
+        (("count", "--of", "rows", "--rows-per-unit", "2"), "count of rows"),
+        (("count", "--by", "city,member", "--keys", 'city=Bonn,"Paris, TX"'), "Paris, TX"),
+        (("count", "--by", "visited", "--bins", "quarters from 2025 to 2025-12"), "2025-Q4"),
+        (("count", "--by", "visited", "--bins", "2025-01-01,2025-07-01,2026-01-01"), "[2025-07-01, 2026-01-01)"),
+        (("mean", "member"), "mean of member"),
+        (("proportion", "age >= 65", "--by", "city", "--keys", "Bonn"), "proportion of age >= 65"),
+        (("ratio", "salary", "age", "--bounds", "salary=0,100000", "--bounds", "age=0,90"), "salary per age"),
+        (("deviation", "age", "--bounds", "0,100"), "standard deviation of age"),
+        (("quantile", "age", "--level", "0.1,0.9", "--grid", "0,10,20,30"), "0.9"),
+        (("choose", "city", "--keys", "Bonn,Ulm", "--sum-of", "age", "--bounds", "0,90"), "sum of age"),
+        (("workload", "member", "--matrix", "1,1", "--matrix", "1,-1", "--name", "all,more"), "more"),
+        (("tables", "city", "member", "--keys", "city=Bonn,Ulm", "--ways", "city", "--ways", "member"), "2 tables"),
         (("sorted-counts", "city", "--total", "1000", "--top", "4"), "rank"),
     ],
 )
@@ -311,3 +326,16 @@ def test_prices_that_make_no_sense(run, arguments, match):
 
 def test_who_insists_may_pay_more_on_the_command_line(run):
     assert run("plan", *BY_CITY, "--epsilon", "30", "--insist").returncode == 0
+
+
+def test_what_can_be_asked_about_is_listed(run, folder):
+    shown = run("schema", "visits.parquet")
+    assert [line.split() for line in shown.stdout.splitlines()[1:3]] == [["person_id", "integer"], ["city", "text"]]
+    (folder / "leastnoise.toml").write_text('[datasets.visits]\nsource = "visits.parquet"\nunit = "person_id"\n')
+    assert "unit: person_id" in run("schema", "visits").stdout
+    assert "visits.parquet" in run("tables").stdout
+    with duckdb.connect(str(folder / "shop.duckdb")) as connection:
+        connection.execute('CREATE TABLE sales (id INTEGER); CREATE SCHEMA "a.b"; CREATE TABLE "a.b".v (id INTEGER)')
+    assert run("tables", "shop.duckdb").stdout.split() == ['"a.b".v', "sales"]
+    assert "integer" in run("schema", "shop.duckdb", "--table", '"a.b".v').stdout
+    assert run("tables", "visits.parquet").returncode == 2

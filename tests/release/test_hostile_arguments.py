@@ -172,15 +172,28 @@ QUESTIONS = {
     "sum": {**AGE, "step": 1, **CITY, "bins": None, **REST},
     "mean": {**AGE, "step": 1, **CITY, "bins": None, **REST, "expected_rows": 10},
     "variance": {**AGE, "step": 1, **CITY, "bins": None, **REST, "expected_rows": 10},
+    "deviation": {**AGE, "step": 1, **CITY, "bins": None, **REST, "expected_rows": 10},
+    "proportion": {"condition": "age > 3", **CITY, "bins": None, **REST, "expected_rows": 10},
+    "ratio": {
+        "numerator": "age",
+        "denominator": "weight",
+        "bounds": {"age": (0, 9), "weight": (0, 9)},
+        "step": {"age": 1},
+        **CITY,
+        "bins": None,
+        **REST,
+    },
+    "count_distinct": {"column": "city", "where": None, "groups_per_unit": 2},
     "median": {**AGE, "step": 1, "grid": None, **CITY, "bins": None, **REST, "expected_rows": 10, **INTERVAL},
     "quantile": {**AGE, "levels": [0.25, 0.5], "step": 1, "grid": None, **CITY, "bins": None, **REST, **INTERVAL},
-    "most_common": {"k": 1, **CITY, "bins": None, "where": None, "of": "units", "rows_per_unit": 1},
+    "most_common": {"k": 1, **CITY, "bins": None, "where": None, "of": "rows", "rows_per_unit": 1},
     "choose": {"options": ["age < 18", "age >= 18"], "where": None, "rows_per_unit": 1},
-    "decision": {"at_least": 10, "where": None, "of": "units", "rows_per_unit": 1},
+    "decision": {"at_least": 10, "where": None, "of": "rows", "rows_per_unit": 1},
     "sorted_counts": {"by": "city", "total": 100, "top": 10, "where": None},
 }
 OTHER_QUESTIONS = [
     ("count", {"by": "age", "bins": [0, 50, 100]}),
+    ("count", {"by": "day", "bins": "months from 2026-01 to 2026-02"}),
     ("choose", {**CITY, "bins": None, "sum_of": "age", "bounds": (0, 100), "step": 1}),
     ("decision", {**CITY, "bins": None}),
     ("median", {"column": "age", "grid": [1, 2, 3]}),
@@ -191,8 +204,8 @@ OTHER_QUESTIONS = [
 def table(tmp_path_factory):
     """A small table, opened once."""
     file = tmp_path_factory.mktemp("hostile") / "people.csv"
-    file.write_text("person,city,sex,age\n1,Lyon,f,30\n2,Metz,m,40\n")
-    with ln.data.open_table(file, columns={"age": "integer"}) as opened:
+    file.write_text("person,city,sex,age,weight,day\n1,Lyon,f,30,5,2026-01-31\n2,Metz,m,40,6,\n")
+    with ln.data.open_table(file, columns={"age": "integer", "weight": "integer", "day": "date"}) as opened:
         yield opened
 
 
@@ -262,10 +275,11 @@ def guarded(ledger, function):
 )
 def test_a_question_is_put_or_refused(dataset, method, valid):
     def ask(**given):
-        query = getattr(dataset, method)(**given)
-        assert isinstance(query.question, str)
-        assert Request("q", Pure(1), "d", "a", parameters=query.parameters()).fingerprint
-        query.check()
+        made = getattr(dataset, method)(**given)
+        for query in made.queries if isinstance(made, ln.release.Batch) else (made,):
+            assert isinstance(query.question, str)
+            assert Request("q", Pure(1), "d", "a", parameters=query.parameters()).fingerprint
+            query.check()
 
     before = list(dataset.ledger.entries())
     assert failures(method, ask, valid) == []

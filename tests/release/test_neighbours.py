@@ -8,6 +8,7 @@ reach it somewhere. Then the law of the release is computed at both true answers
 import itertools
 import random
 from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 from math import inf, isnan, lcm, nan
 
@@ -26,11 +27,13 @@ from leastnoise.mechanisms.rank.tally import Tally
 from leastnoise.model.events import Approximate, Pure
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Sensitivity
+from leastnoise.release.arguments import FixedPoint
 from leastnoise.release.dataset import Dataset
 from leastnoise.release.queries.found_keys import MeasuredKeys
-from leastnoise.release.queries.moments import Moment
+from leastnoise.release.queries.moments import Moment, Quotient
 from leastnoise.release.queries.private_scale import PrivateBounds, PrivateRows
 from leastnoise.release.queries.quantiles import Quantiles
+from leastnoise.release.queries.ratios import Ratio
 from leastnoise.release.queries.unknown_keys import KeyQuery
 from leastnoise.release.queries.workloads import Workload
 from leastnoise.release.sensitivity import sensitivity_of
@@ -55,6 +58,11 @@ def unit_rows(d):
     return d.per_unit({"rows": "count(*)", "total": "sum(clamp(n, -9, 9))", "first_k": "first(k, x)"})
 
 
+def whole(query):
+    """A proportion in coarse steps: with ten thousand of them nobody could enumerate its law."""
+    return replace(query, scale=FixedPoint(Fraction(0), Fraction(1), Fraction(1, 2)))
+
+
 # What is asked, and the δ it is asked with. Bounds are uneven on purpose: the larger side is now low, now high.
 QUESTIONS = {
     "count": (lambda d: d.count(), 0),
@@ -62,6 +70,7 @@ QUESTIONS = {
     "count by key": (lambda d: d.count(**BY_KEY), 0),
     "count by two": (lambda d: d.count(keys={"k": KEYS, "s": SIDES}), 0),
     "count by bins": (lambda d: d.count(bins=BINS), 0),
+    "count by months": (lambda d: d.count(by="d", bins="months from 2025-01 to 2025-03"), 0),
     "units by key": (lambda d: d.count(**BY_KEY, of="units"), 0),
     "count, Gaussian": (lambda d: d.count(), SMALL),
     "count by key, Gaussian": (lambda d: d.count(**BY_KEY), SMALL),
@@ -75,9 +84,17 @@ QUESTIONS = {
     "sum by key": (lambda d: d.sum("n", bounds=(-1, 3), **BY_KEY), 0),
     "sum of doubles": (lambda d: d.sum("x", bounds=("-1.5", 1), step="1/2", **BY_KEY), 0),
     "sum, Gaussian": (lambda d: d.sum("n", bounds=(-3, 2), **BY_KEY), SMALL),
-    "mean": (lambda d: d.mean("n", bounds=(-5, 2)), 0),
+    "mean": (lambda d: d.mean("n", bounds=(-5, 2), step=1), 0),
+    "mean of booleans": (lambda d: whole(d.mean("f", **BY_KEY)), 0),
+    "proportion": (lambda d: whole(d.proportion("n > 0 OR x <= 0.5")), 0),
+    "proportion by key": (lambda d: whole(d.proportion("s = 'p'", **BY_KEY)), 0),
+    "ratio": (lambda d: d.ratio("n", "x", bounds={"n": (-3, 2), "x": (0, 2)}, step={"n": 1, "x": "1/2"}), 0),
+    "ratio by key": (lambda d: d.ratio("n", "x", {"n": (0, 2), "x": (0, 1)}, {"n": 1, "x": 1}, **BY_KEY), 0),
+    "deviation": (lambda d: d.deviation("n", bounds=(-1, 2), step=1), 0),
+    "different values": (lambda d: d.count_distinct("n"), 0),
+    "different values, filtered": (lambda d: d.count_distinct("k", where="n > 0"), 0),
     "mean by key": (lambda d: d.mean("x", bounds=(-1, 2), step="1/2", **BY_KEY), 0),
-    "variance": (lambda d: d.variance("n", bounds=(-2, 1)), 0),
+    "variance": (lambda d: d.variance("n", bounds=(-2, 1), step=1), 0),
     "variance by key": (lambda d: d.variance("x", bounds=(-1, 2), step=1, **BY_KEY), 0),
     "median": (lambda d: d.median("x", grid=[-1, 0, 0.5, 2]), 0),
     "quantiles": (lambda d: d.quantile("n", ["1/4", "2/3"], bounds=(-1, 2)), 0),
@@ -130,10 +147,22 @@ def people_only(dataset):
     return dataset if dataset.contribution.privacy_unit else replace(dataset, contribution=unit)
 
 
-FEW = ["count by two", "sum of doubles", "mean by key", "median", "option", "derived keys", "per-unit keys"]
+FEW = [
+    "count by two",
+    "count by months",
+    "proportion by key",
+    "different values",
+    "sum of doubles",
+    "mean by key",
+    "median",
+    "option",
+    "derived keys",
+    "per-unit keys",
+]
 LARGE = [name for name in QUESTIONS if "Gaussian" not in name]
 NUMBERS = itertools.count()
-SCHEMA = {"k": pa.string(), "s": pa.string(), "f": pa.bool_(), "n": pa.int64(), "x": pa.float64()}
+SCHEMA = {"k": pa.string(), "s": pa.string(), "f": pa.bool_(), "n": pa.int64(), "x": pa.float64(), "d": pa.date32()}
+DAYS = [date(1, 1, 1), date(2025, 1, 1), date(2025, 1, 31), date(2025, 2, 1), date(2025, 3, 31), date(9999, 12, 31)]
 UNITS = {  # ids that an engine might take for one another, or for nobody
     pa.int64(): [None, 0, -1, 2**63 - 1, 7],
     pa.string(): [None, "", "a", "A", " a", "é", "e\u0301"],
@@ -160,12 +189,19 @@ def make_rows(seed, kind):
         "f": [True, False, None],
         "n": [None, -(2**63), -4, -1, 0, 1, 2, 5, 2**63 - 1],
         "x": [None, nan, inf, -inf, -1.5, -0.0, 0.25, 0.5, 1.0, 1e300, 5e-324],
+        "d": [None, *DAYS],
     }
     rows = [{"u": rng.choice(ids), **{name: rng.choice(of) for name, of in values.items()}} for _ in range(14)]
     for unit, ends in ((ids[-1], (10, 10, 10)), (ids[-2], (-10, -10, -10)), (ids[-3], (10, -10, -10))):
-        for key, n in zip(KEYS, ends, strict=True):
-            rows += [{"u": unit, "k": key, "s": s, "f": True, "n": n, "x": float(n)} for s in SIDES for _ in range(2)]
-    rows += [{"u": ids[-4], "k": "a", "s": "p", "f": False, "n": n, "x": 0.5} for n in (5, 0, 2, -4) for _ in range(3)]
+        for key, n, d in zip(KEYS, ends, DAYS[2:5], strict=True):
+            rows += [
+                {"u": unit, "k": key, "s": s, "f": True, "n": n, "x": float(n), "d": d} for s in SIDES for _ in range(2)
+            ]
+    rows += [
+        {"u": ids[-4], "k": "a", "s": "p", "f": False, "n": n, "x": 0.5, "d": None}
+        for n in (5, 0, 2, -4)
+        for _ in range(3)
+    ]
     if kind == pa.float64():
         rows = [
             {**row, "u": TWINS.get(row["u"], row["u"]) if place % 2 else row["u"]} for place, row in enumerate(rows)
@@ -249,18 +285,20 @@ def declared(query, sensitivity, changes):
         return [
             (sensitivity_of(bound, measure, (None,)), changes[i::numbers]) for i, measure in enumerate(query.measures)
         ]
+    if isinstance(query, Ratio):
+        (above, _), (below, _) = query.noisy
+        return [(above, changes[: query.cells]), (below, changes[query.cells :])]
     if not isinstance(query, Moment):
         return [(sensitivity, changes)]
-    ups, downs, squares = (changes[i * query.cells : (i + 1) * query.cells] for i in range(3))
-    pairs = [(sensitivity, [abs(u) + abs(d) for u, d in zip(ups, downs, strict=True)])]
-    return [*pairs, (query.squares(), squares)] if squares else pairs
+    cells = [changes[place :: query.cells] for place in range(query.cells)]
+    assert all(min(parts) >= 0 or max(parts) <= 0 for parts in cells)  # one more unit takes nothing from any part
+    return [(sensitivity, [sum(map(abs, parts)) for parts in cells])]
 
 
 def price(query, delta):
     """An ε at which the laws are rational: all rates are multiples of a half of ln 2."""
-    if isinstance(query, Moment):
-        squares = query.squares().l1 if hasattr(query, "squares") else 1
-        return 2 * lcm(query.sensitivity().l1, squares) * ln(2)
+    if isinstance(query, Quotient):
+        return 2 * lcm(*(sensitivity.l1 for sensitivity, _ in query.noisy)) * ln(2)
     delta = delta if isinstance(query, KeyQuery) else 0
     return 4 * query.answer_plan(Privacy(Fraction(1), Fraction(delta))).sensitivity.amount * ln(2)
 
@@ -347,9 +385,9 @@ def in_postgres(rows, kind, address):
     types = {pa.string(): "text", pa.int64(): "int8", pa.float64(): "float8"}
     name = f"neighbours{next(NUMBERS)}"
     with psycopg.connect(address) as connection:
-        connection.execute(f"CREATE TABLE {name} (u {types[kind]}, k text, s text, f bool, n int8, x float8)")
+        connection.execute(f"CREATE TABLE {name} (u {types[kind]}, k text, s text, f bool, n int8, x float8, d date)")
         with connection.cursor() as cursor:
-            insert = f"INSERT INTO {name} VALUES (%(u)s, %(k)s, %(s)s, %(f)s, %(n)s, %(x)s)"  # noqa: S608 - a number
+            insert = f"INSERT INTO {name} VALUES (%(u)s, %(k)s, %(s)s, %(f)s, %(n)s, %(x)s, %(d)s)"  # noqa: S608 - a number
             cursor.executemany(insert, rows)
     return open_table(address, table=name)
 
@@ -357,7 +395,7 @@ def in_postgres(rows, kind, address):
 def in_spark(rows, kind, session):
     types = {pa.string(): "string", pa.int64(): "bigint", pa.float64(): "double"}
     values = [tuple(row[name] for name in ("u", *SCHEMA)) for row in rows]
-    schema = f"u {types[kind]}, k string, s string, f boolean, n bigint, x double"
+    schema = f"u {types[kind]}, k string, s string, f boolean, n bigint, x double, d date"
     return open_table(session.createDataFrame(values, schema=schema))
 
 

@@ -1,5 +1,6 @@
 """What comes back: the same object each time, free post-processing, frames, pictures."""
 
+import csv
 import io
 import json
 import pickle
@@ -131,9 +132,52 @@ def test_a_picture_with_error_bars(histogram, tmp_path, suffix):
     assert [bar.get_width() for bar in axes.patches] == list(map(float, histogram.table["value"]))
 
 
-def test_pictures_of_what_is_no_number_are_refused(dataset, tmp_path):
-    chosen = dataset.most_common(by="city", keys=CITIES).release(1)
-    with pytest.raises(BadParameter, match="numbers"):
-        chosen.plot()
+def test_a_choice_is_drawn_in_words(dataset, tmp_path):
+    def words(release):
+        (axes,) = release.plot(tmp_path / "choice.svg").axes
+        assert not axes.patches  # no bars
+        return [text.get_text() for text in axes.texts]
+
+    best = dataset.most_common(2, by="city", keys=CITIES).release(1)
+    assert words(best) == [" · ".join(map(str, row)) for row in best.table]
+    test = dataset.decision(at_least=3).release(10)
+    assert words(test) == ["yes" if test.value else "no"]
+    vote = dataset.decision(by="city", keys=CITIES).release(1)
+    assert words(vote) == [vote.value]
     with pytest.raises(BadParameter, match="svg"):
         dataset.count().release(1).plot(tmp_path / "picture.exe")
+
+
+def test_a_notebook_shows_a_figure_without_a_command(histogram):
+    assert histogram.plot()._repr_png_().startswith(b"\x89PNG")
+
+
+def test_files_read_back_as_what_was_released(dataset, tmp_path):
+    odd = ["a, b", '"', "=1+1", "", " x", "two\nlines", None]
+    release = dataset.count(by="city", keys=odd).release(1)
+    release.to_csv(tmp_path / "odd.csv")
+    assert (tmp_path / "odd.csv").read_bytes().decode() == release.to_csv()
+    rows = list(csv.reader(io.StringIO(release.to_csv(), newline="")))
+    assert rows[0] == ["city", "value", "low", "high"]
+    assert [row[0] for row in rows[1:]] == [key or "" for key in odd]
+    assert [[int(cell) for cell in row[1:]] for row in rows[1:]] == [list(row[1:]) for row in release.table]
+    assert '\n"",' in release.to_csv()  # empty text is not the same as missing
+    release.to_parquet(tmp_path / "odd.parquet")
+    assert pq.read_table(tmp_path / "odd.parquet").to_pylist() == release.table.to_records()
+    huge = dataset.sum("age", bounds=(0, 10**60), step=10**50).release(1)
+    assert huge.to_arrow()["value"].to_pylist() == [float(huge.value)]
+    with pytest.raises(BadParameter, match="can't be written"):
+        release.to_csv(tmp_path / "nowhere" / "odd.csv")
+
+
+def test_means_quote_the_error_of_their_own_release(dataset):
+    question = dataset.mean("age", bounds=(0, 100), expected_rows=10**6)
+    assert "if there are 1000000 values" in str(question.plan(1))
+    release = question.release(1)
+    assert release.error is None
+    low, high = release.interval()
+    assert release.error_within == max(release.value - low, high - release.value)
+    assert f"error {release.error_within:.6g} age" in release.caption
+    assert "1000000" not in str(release) + json.dumps(release.to_dict())
+    wide, narrow = release.with_confidence(0.99), release.with_confidence(0.5)
+    assert narrow.error_within < release.error_within < wide.error_within

@@ -12,6 +12,7 @@ from leastnoise.apps.check import check
 from leastnoise.apps.design import design
 from leastnoise.apps.gallery import gallery
 from leastnoise.apps.release import ask
+from leastnoise.apps.schema import schema, tables
 from leastnoise.apps.service.commands import serve
 from leastnoise.apps.service.commands import tokens as token
 
@@ -52,6 +53,8 @@ def demo() -> None:
 app.command("plan", help="Say what an answer would cost and how far off it would be. Free: no data is read.")(ask)
 app.command("price", help="Say what a wanted error would cost: the least ε, ρ or μ. Free: no data is read.")(ask)
 app.command("release", help="Answer a question about a table, and charge the budget for it.")(ask)
+app.command()(schema)
+app.command()(tables)
 app.command()(check)
 app.command()(design)
 app.command()(gallery)

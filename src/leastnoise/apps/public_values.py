@@ -16,7 +16,7 @@ from leastnoise.errors import BadParameter
 if TYPE_CHECKING:
     from leastnoise.apps.config import DatasetSettings
 
-__all__ = ["MISSING", "Options", "public_bins", "public_keys", "read_numbers"]
+__all__ = ["MISSING", "Options", "public_bins", "public_keys", "read_list", "read_numbers"]
 
 MISSING = "(missing)"
 """How a key that stands for missing values is written."""
@@ -33,14 +33,25 @@ class Options:
     bins: Sequence[str] = ()
     where: str | None = None
     of: str | None = None
-    bounds: str | None = None
-    step: str | None = None
+    bounds: Sequence[str] = ()
+    step: Sequence[str] = ()
+    grid: Sequence[str] = ()
     level: Sequence[str] = ()
     top: int | None = None
     option: Sequence[str] = ()
+    sum_of: str | None = None
+    matrix: Sequence[str] = ()
+    name: Sequence[str] = ()
+    ways: Sequence[str] = ()
+    tree: Sequence[str] = ()
+    weights: Sequence[str] = ()
+    targets: Sequence[str] = ()
+    goal: str | None = None
     expected_rows: int | None = None
     at_least: int | None = None
     total: int | None = None
+    groups_per_unit: int | None = None
+    rows_per_unit: int | None = None
 
 
 def public_keys(
@@ -74,7 +85,8 @@ def public_bins(
         column, rest = _addressed(text, by, kinds, "--bins")
         if column in found:
             raise BadParameter(f"the bins of {column} are given twice", given=text, fix="give them once")
-        found[column] = read_numbers(rest, "--bins")
+        timed = kinds[column] in ("date", "timestamp")
+        found[column] = rest if timed and "," not in rest else read_numbers(rest, "--bins")
     fixed = {} if settings is None else settings.bins
     keyed = {
         _addressed(text, by, kinds, what)[0] for what, texts in _KEY_OPTIONS.items() for text in getattr(options, texts)
@@ -97,15 +109,22 @@ def _addressed(text: str, by: Sequence[str], kinds: Mapping[str, str], what: str
     raise BadParameter(f"{what} must say for which column", given=text, fix=f"write for example {what} {by[0]}={text}")
 
 
-def _cells(text: str) -> list[str]:
-    """Keys with commas between them. A comma before a blank may belong to a key, and nobody should have to guess."""
-    if re.search(r",\s", re.sub(r'"[^"]*"', "", text)):
-        raise BadParameter(
-            "a comma with a blank behind it may be part of a key or stand between two",
-            given=text,
-            fix='write --keys Bonn,Ulm without blanks for several keys, and --key "Paris, TX" for one',
-        )
-    return [cell.strip() for cell in next(csv.reader([text]), [])]
+def read_list(texts: Sequence[str]) -> list[str]:
+    """Values with commas between them, from one option or from several; a value in double quotes may hold commas.
+
+    >>> read_list(['Bonn,"Paris, TX"', "Ulm"])
+    ['Bonn', 'Paris, TX', 'Ulm']
+    """
+    found: list[str] = []
+    for text in texts:
+        if re.search(r",\s", re.sub(r'"[^"]*"', "", text)):
+            raise BadParameter(
+                "a comma with a blank behind it may be part of a key or stand between two",
+                given=text,
+                fix="write Bonn,Ulm without blanks for several, and '\"Paris, TX\"' in double quotes for one",
+            )
+        found += [cell.strip() for cell in next(csv.reader([text], strict=False), [])]
+    return found
 
 
 def _lines(file: Path) -> list[str]:
@@ -121,7 +140,7 @@ def _lines(file: Path) -> list[str]:
 
 _KEY_OPTIONS = {"--keys": "keys", "--key": "key", "--keys-from": "keys_from"}
 _READERS: dict[str, Callable[[str], list[str]]] = {
-    "--keys": _cells,
+    "--keys": lambda text: read_list([text]),
     "--key": lambda text: [text],
     "--keys-from": lambda text: _lines(Path(text)),
 }

@@ -1,92 +1,99 @@
-"""From words on the command line to a question: which options it takes, and what the configuration fills in."""
+"""From words on the command line to a question: which options it takes, and what the configuration fills in.
+
+A question of the command line is a method of `Dataset`. Its options are the parameters of that method, so that none is
+ever ignored: what the method does not take is refused. `tests/house/test_questions.py` holds the two together.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from functools import cache
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.apps.public_values import Options, public_bins, public_keys, read_numbers
+from leastnoise.apps.public_values import Options, public_bins, public_keys, read_list, read_numbers
 from leastnoise.errors import BadParameter
 from leastnoise.model.labels import unknown_label
+from leastnoise.release import Dataset
 
 if TYPE_CHECKING:
     from leastnoise.apps.config import DatasetSettings
-    from leastnoise.release import Dataset, Query
+    from leastnoise.release import Query
 
-__all__ = ["QUESTIONS", "make_question"]
+__all__ = ["OPTIONS_OF", "QUESTIONS", "Question", "make_question", "takes"]
+
+OPTIONS_OF: Mapping[str, tuple[str, ...]] = {  # the options of a parameter that is not called like its option
+    "keys": ("keys", "key", "keys_from"),
+    "levels": ("level",),
+    "k": ("top",),
+    "options": ("option",),
+    "names": ("name",),
+}
 
 
 @dataclass(frozen=True)
-class _Question:
-    """A question: what its columns are for, which options it takes, and how it is asked."""
+class Question:
+    """A question: the method it asks, what the words after it are for, and what is fixed.
 
-    columns: str
-    takes: frozenset[str]
-    ask: Callable[[_Asked], Query]
+    Attributes:
+        method: Of `Dataset`.
+        example: How it is written.
+        words: The parameters that the words after the question fill: one each, or all of them the last.
+        several: How many words there must be at least, where all of them are for one parameter; None: one for each.
+        fixed: Parameters that the name of the question says.
+    """
+
+    method: str
     example: str
+    words: tuple[str, ...] = ()
+    several: int | None = None
+    fixed: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """A question being put together."""
+_VALUES = "salary --bounds 0,200000"
+QUESTIONS: Mapping[str, Question] = {
+    "count": Question("count", "count --by city --keys Bonn,Ulm"),
+    "count-distinct": Question("count_distinct", "count-distinct city --groups-per-unit 2", ("column",)),
+    "sum": Question("sum", f"sum {_VALUES}", ("column",)),
+    "mean": Question("mean", f"mean {_VALUES}", ("column",)),
+    "proportion": Question("proportion", 'proportion "age >= 65" --by city --keys Bonn,Ulm', ("condition",)),
+    "ratio": Question("ratio", "ratio pay hours --bounds pay=0,9000 --bounds hours=0,60", ("numerator", "denominator")),
+    "variance": Question("variance", f"variance {_VALUES}", ("column",)),
+    "deviation": Question("deviation", f"deviation {_VALUES}", ("column",)),
+    "median": Question("median", f"median {_VALUES}", ("column",)),
+    "quantile": Question("quantile", f"quantile {_VALUES} --level 0.1,0.9", ("column",)),
+    "min": Question("min", f"min {_VALUES}", ("column",)),
+    "max": Question("max", f"max {_VALUES}", ("column",)),
+    "most-common": Question("most_common", "most-common city --top 5 --keys Bonn,Ulm", ("by",), 1),
+    "choose": Question("choose", 'choose --option "young: age < 30" --option "old: age >= 30"', ("by",), 0),
+    "ranges": Question("workload", "ranges age --bins 0,18,65,120", ("by",), 1, {"matrix": "ranges"}),
+    "prefix-sums": Question("workload", "prefix-sums age --bins 0,18,65,120", ("by",), 1, {"matrix": "prefix sums"}),
+    "workload": Question("workload", "workload sex --keys f,m --matrix 1,1 --matrix 1,-1", ("by",), 1),
+    "tables": Question("tables", "tables city sex --keys city=Bonn,Ulm --keys sex=f,m", ("by",), 1),
+    "hierarchy": Question(
+        "hierarchy", "hierarchy region city --tree North,Kiel --tree South,Ulm --tree South,Bonn", ("levels",), 1
+    ),
+    "decision": Question("decision", "decision --at-least 100, or decision party --keys red,blue", ("by",), 0),
+    "sorted-counts": Question("sorted_counts", "sorted-counts password --total 100000 --top 50", ("by",), 1),
+}
 
-    dataset: Dataset
-    settings: DatasetSettings | None
-    columns: tuple[str, ...]
-    options: Options
-    name: str
-    unknown_keys: bool
 
-    @property
-    def column(self) -> str:
-        """The one column that it is about."""
-        return self.columns[0]
+@cache
+def _parameters(question: str) -> Mapping[str, Parameter]:
+    """The parameters that options fill."""
+    asked = QUESTIONS[question]
+    found = signature(getattr(Dataset, asked.method)).parameters
+    return {
+        name: found[name] for name in found if name != "self" and name not in asked.words and name not in asked.fixed
+    }
 
-    def breakdown(self, by: Sequence[str], public: bool = True) -> dict[str, Any]:
-        """The arguments by, keys and bins; `public` where keys can't be left to be found out."""
-        kinds, options = self.dataset.columns, self.options
-        if not by:
-            if options.keys or options.key or options.keys_from or options.bins:
-                raise BadParameter(
-                    "keys and bins are those of a column to break down by, and none is named", fix="add --by COLUMN"
-                )
-            return {}
-        keys = public_keys(kinds, self.settings, self.options, by)
-        bins = public_bins(kinds, self.settings, self.options, by)
-        bare = [name for name in by if name not in keys and name not in bins and kinds[name] != "boolean"]
-        if bare and (public or keys or bins or not self.unknown_keys):
-            numeric = kinds[bare[0]] in ("integer", "real", "decimal")
-            raise BadParameter(
-                f"which values of {bare[0]} to show is not said, and it must not be taken from the data",
-                fix=f"add --keys {bare[0]}=A,B,C or --keys-from {bare[0]}=FILE"
-                + (f", or --bins {bare[0]}=0,10,20" if numeric else "")
-                + ("" if public else ", or --delta 1e-6 to find them out"),
-            )
-        return {"by": list(by), "keys": keys or None, "bins": bins or None}
 
-    def scale(self, column: str) -> dict[str, Any]:
-        """The arguments bounds and step."""
-        settings, given = self.settings, self.options.bounds
-        known = {} if settings is None else settings.bounds
-        bounds = read_numbers(given, "--bounds") if given is not None else known.get(column)
-        if bounds is None:
-            hint = f"; the configuration has bounds for {', '.join(known)}" if known else ""
-            raise BadParameter(
-                f"the bounds of {column} are missing{hint}",
-                fix=f"add public ones, not taken from the data, for example: {self.name} {column} --bounds 0,100",
-            )
-        step = self.options.step
-        if step is None and settings is not None:
-            step = settings.steps.get(column)
-        return {"bounds": tuple(bounds), "step": step}
-
-    @property
-    def rest(self) -> dict[str, Any]:
-        """The argument where, and of where it was said."""
-        of = {} if self.options.of is None else {"of": self.options.of}
-        return {"where": self.options.where, **of}
+@cache
+def takes(question: str) -> frozenset[str]:
+    """The options that a question takes."""
+    return frozenset(option for name in _parameters(question) for option in OPTIONS_OF.get(name, (name,)))
 
 
 def make_question(
@@ -103,7 +110,7 @@ def make_question(
         dataset: The opened table.
         settings: What the configuration says about it.
         question: One of `QUESTIONS`.
-        columns: The columns that it is about.
+        columns: The words after it: the columns that it is about, or a condition.
         options: What else was said.
         unknown_keys: Whether keys may be left to be found out, which needs a δ.
 
@@ -115,126 +122,181 @@ def make_question(
         raise unknown_label(question, QUESTIONS, "question")
     asked = QUESTIONS[question]
     for item in fields(options):
-        if getattr(options, item.name) not in (None, (), []) and item.name not in asked.takes:
+        if getattr(options, item.name) not in (None, (), []) and item.name not in takes(question):
             flag = f"--{item.name.replace('_', '-')}"
             raise BadParameter(f"{question} takes no {flag}", fix=f"leave it out: {asked.example}")
-    for column in (*columns, *options.by):
-        if column not in dataset.columns:
-            raise unknown_label(column, dataset.columns, "column")
-    wanted = asked.columns
-    if (wanted == "none" and columns) or (wanted == "one" and len(columns) != 1) or (wanted == "some" and not columns):
+    by = tuple(columns) if asked.words == ("by",) else tuple(read_list(options.by))
+    words: dict[str, Any] = {} if asked.words == ("by",) else dict(zip(asked.words, columns, strict=False))
+    if asked.words == ("levels",):
+        words = {"levels": list(columns)}
+    for name in (*by, *(word for role, word in words.items() if role not in ("condition", "levels"))):
+        if name not in dataset.columns:
+            raise unknown_label(name, dataset.columns, "column")
+    fits = len(columns) == len(asked.words) if asked.several is None else len(columns) >= asked.several
+    if not fits:
+        wanted = "columns" if asked.several else " and a ".join(asked.words) or "nothing"
         raise BadParameter(
-            f"{question} is asked about {wanted.replace('none', 'no')} column{'s' if wanted == 'some' else ''}",
+            f"{question} is asked about {wanted if asked.several or not asked.words else f'a {wanted}'}",
             given=" ".join(columns) or "none",
             fix=f"write for example: {asked.example}",
         )
-    return asked.ask(_Asked(dataset, settings, tuple(columns), options, question, unknown_keys))
+    asking = _Asking(dataset, settings, question, words, by, options, unknown_keys)
+    found: Query = getattr(dataset, asked.method)(**asked.fixed, **words, **asking.arguments())
+    return found
 
 
-def _count(asked: _Asked) -> Query:
-    return asked.dataset.count(**asked.breakdown(asked.options.by, public=False), **asked.rest)
+@dataclass(frozen=True)
+class _Asking:
+    """A question being put together."""
 
+    dataset: Dataset
+    settings: DatasetSettings | None
+    question: str
+    words: Mapping[str, Any]
+    by: tuple[str, ...]
+    options: Options
+    unknown_keys: bool
 
-def _sum(asked: _Asked) -> Query:
-    return asked.dataset.sum(
-        asked.column, **asked.scale(asked.column), **asked.breakdown(asked.options.by, public=False), **asked.rest
-    )
-
-
-def _moment(name: str) -> Callable[[_Asked], Query]:
-    def ask(asked: _Asked) -> Query:
-        found: Query = getattr(asked.dataset, name)(
-            asked.column,
-            **asked.scale(asked.column),
-            **asked.breakdown(asked.options.by, public=name != "mean"),
-            **asked.rest,
-            expected_rows=asked.options.expected_rows,
-        )
+    def arguments(self) -> dict[str, Any]:
+        """What the options and the configuration say, by the names of the parameters; what they leave out is not."""
+        names = _parameters(self.question)
+        found = self._breakdown() if "keys" in names or QUESTIONS[self.question].words == ("by",) else {}
+        found |= self._scales() if "bounds" in names else {}
+        readers: dict[str, Callable[[], Any]] = {
+            "levels": lambda: self._levels(),
+            "k": lambda: self.options.top,
+            "options": lambda: self._conditions(),
+            "names": lambda: read_list(self.options.name),
+            "grid": lambda: self._numbers(self.options.grid),
+            "matrix": lambda: [read_list([row]) for row in self.options.matrix],
+            "ways": lambda: self._ways(),
+            "tree": lambda: [read_list([path]) for path in self.options.tree],
+            "weights": lambda: self._weights(),
+            "targets": lambda: self._numbers(self.options.targets),
+        }
+        for name, parameter in names.items():
+            if name in found or name in ("by", "keys", "bins", "bounds", "step"):
+                continue
+            value = readers[name]() if name in readers else getattr(self.options, name)
+            if value not in (None, (), [], {}):
+                found[name] = value
+            elif parameter.default is Parameter.empty:
+                flag = f"--{OPTIONS_OF.get(name, (name,))[0].replace('_', '-')}"
+                raise BadParameter(f"{flag} is missing", fix=f"write for example: {QUESTIONS[self.question].example}")
         return found
 
-    return ask
+    def _breakdown(self) -> dict[str, Any]:
+        """The arguments by, keys and bins."""
+        kinds, options, by = self.dataset.columns, self.options, self.by
+        if not by:
+            if options.keys or options.key or options.keys_from or options.bins:
+                raise BadParameter(
+                    "keys and bins are those of a column to break down by, and none is named", fix="add --by COLUMN"
+                )
+            return {}
+        if "keys" not in _parameters(self.question):
+            return {"by": list(by)}
+        keys, bins = (read(kinds, self.settings, options, by) for read in (public_keys, public_bins))
+        bare = [name for name in by if name not in keys and name not in bins and kinds[name] != "boolean"]
+        may_find = self.question == "count"
+        if bare and (not may_find or keys or bins or not self.unknown_keys):
+            numeric, timed = kinds[bare[0]] in ("integer", "real", "decimal"), kinds[bare[0]] in ("date", "timestamp")
+            raise BadParameter(
+                f"which values of {bare[0]} to show is not said, and it must not be taken from the data",
+                fix=f"add --keys {bare[0]}=A,B,C or --keys-from {bare[0]}=FILE"
+                + (f", or --bins {bare[0]}=0,10,20" if numeric else "")
+                + (f', or --bins "{bare[0]}=months from 2026-01 to 2026-12"' if timed else "")
+                + (", or --delta 1e-6 to find them out" if may_find else ""),
+            )
+        return {"by": list(by), "keys": keys or None, "bins": bins or None}
 
+    def _scales(self) -> dict[str, Any]:
+        """The arguments bounds and step: of one column, or of two as dicts."""
+        summed = self.options.sum_of
+        about = [self.words[name] for name in ("column", "numerator", "denominator") if name in self.words]
+        about = about if summed is None else [summed]
+        if not about or self.options.grid or self.dataset.columns.get(about[0]) == "boolean":
+            return self._unscaled()
+        bounds = {name: self._bounds(name, about) for name in about}
+        steps = {name: step for name in about if (step := self._step(name, about)) is not None}
+        if len(about) > 1:
+            return {"bounds": bounds, "step": steps or None}
+        return {"bounds": bounds[about[0]], "step": steps.get(about[0])}
 
-def _quantile(asked: _Asked) -> Query:
-    levels = list(asked.options.level) or ["1/2"]
-    wanted = levels[0] if len(levels) == 1 else levels
-    return asked.dataset.quantile(
-        asked.column,
-        wanted,
-        **asked.scale(asked.column),
-        **asked.breakdown(asked.options.by),
-        **asked.rest,
-        expected_rows=asked.options.expected_rows,
-    )
+    def _unscaled(self) -> dict[str, Any]:
+        if self.options.bounds or self.options.step:
+            raise BadParameter(
+                "bounds and steps are those of a column of numbers, where no grid is given",
+                fix="leave --bounds and --step out",
+            )
+        return {}
 
-
-def _most_common(asked: _Asked) -> Query:
-    top = 1 if asked.options.top is None else asked.options.top
-    return asked.dataset.most_common(top, **asked.breakdown(asked.columns, public=False), **asked.rest)
-
-
-def _choose(asked: _Asked) -> Query:
-    named: dict[str, str] = {}
-    for text in asked.options.option:
-        found = re.fullmatch(r"\s*([\w -]+?)\s*:\s+(.+)", text, re.DOTALL)
-        name, condition = (found[1], found[2]) if found else (text, text)
-        named[name] = condition
-    if len(named) < 2:
+    def _bounds(self, column: str, about: list[str]) -> Any:
+        known = {} if self.settings is None else self.settings.bounds
+        given = _about(self.options.bounds, column, about, "--bounds")
+        if given is not None:
+            return tuple(read_numbers(given, "--bounds"))
+        if column in known:
+            return tuple(known[column])
+        hint = f"; the configuration has bounds for {', '.join(known)}" if known else ""
+        example = f"{column} --bounds 0,100" if len(about) == 1 else f"--bounds {column}=0,100"
         raise BadParameter(
-            "choose needs at least two options",
-            given=len(named),
-            fix=f"write for example: {QUESTIONS[asked.name].example}",
+            f"the bounds of {column} are missing{hint}",
+            fix=f"add public ones, not taken from the data, for example: {self.question} {example}",
         )
-    return asked.dataset.choose(named, **asked.rest)
+
+    def _step(self, column: str, about: list[str]) -> Any:
+        given = _about(self.options.step, column, about, "--step")
+        return given if given is not None or self.settings is None else self.settings.steps.get(column)
+
+    def _levels(self) -> Any:
+        levels = read_list(self.options.level)
+        return levels[0] if len(levels) == 1 else levels
+
+    def _numbers(self, texts: Sequence[str]) -> list[str]:
+        return [number.strip() for number in read_list(texts)]
+
+    def _weights(self) -> Any:
+        """One for each answer, or by level: city=2."""
+        said = self._numbers(self.options.weights)
+        named = [text.partition("=") for text in said]
+        return {name: weight for name, _, weight in named} if all(sign for _, sign, _ in named) else said
+
+    def _ways(self) -> Any:
+        """How many columns a table has, or the columns of each."""
+        said = self.options.ways
+        if len(said) == 1 and said[0].strip().isdecimal():
+            return said[0]
+        return [read_list([table]) if table.strip() else [] for table in said]
+
+    def _conditions(self) -> dict[str, str]:
+        named: dict[str, str] = {}
+        for text in self.options.option:
+            found = re.fullmatch(r"\s*([\w -]+?)\s*:\s+(.+)", text, re.DOTALL)
+            name, condition = (found[1], found[2]) if found else (text, text)
+            if name in named:
+                raise BadParameter("two options have one name", given=name, fix="give each its own")
+            named[name] = condition
+        if len(named) < 2 and not self.by:
+            raise BadParameter(
+                "choose needs at least two options",
+                given=len(named),
+                fix=f"write for example: {QUESTIONS[self.question].example}",
+            )
+        return named
 
 
-def _workload(matrix: str) -> Callable[[_Asked], Query]:
-    return lambda asked: asked.dataset.workload(matrix, **asked.breakdown(asked.columns), **asked.rest)
-
-
-def _tables(asked: _Asked) -> Query:
-    return asked.dataset.tables(**asked.breakdown(asked.columns), **asked.rest)
-
-
-def _decision(asked: _Asked) -> Query:
-    return asked.dataset.decision(asked.options.at_least, **asked.breakdown(asked.columns), **asked.rest)
-
-
-def _sorted_counts(asked: _Asked) -> Query:
-    if asked.options.total is None:
-        raise BadParameter(
-            "a public guess of the number of units is missing",
-            fix=f"write for example: {QUESTIONS[asked.name].example}",
-        )
-    top = 100 if asked.options.top is None else asked.options.top
-    return asked.dataset.sorted_counts(asked.columns, asked.options.total, top, **asked.rest)
-
-
-_GROUPS = frozenset({"keys", "key", "keys_from", "bins", "where"})
-_SCALE = frozenset({"bounds", "step", "where"})
-_RANKS = _GROUPS | _SCALE | {"by", "expected_rows"}
-QUESTIONS: Mapping[str, _Question] = {
-    "count": _Question("none", _GROUPS | {"by", "of"}, _count, "count --by city --keys Bonn,Ulm"),
-    "sum": _Question("one", _GROUPS | _SCALE | {"by"}, _sum, "sum salary --bounds 0,200000"),
-    "mean": _Question(
-        "one", _GROUPS | _SCALE | {"by", "expected_rows"}, _moment("mean"), "mean salary --bounds 0,200000"
-    ),
-    "variance": _Question(
-        "one", _GROUPS | _SCALE | {"by", "expected_rows"}, _moment("variance"), "variance salary --bounds 0,200000"
-    ),
-    "median": _Question("one", _RANKS, _quantile, "median salary --bounds 0,200000"),
-    "quantile": _Question("one", _RANKS | {"level"}, _quantile, "quantile salary --level 0.9 --bounds 0,200000"),
-    "most-common": _Question("some", _GROUPS | {"of", "top"}, _most_common, "most-common city --top 5 --keys Bonn,Ulm"),
-    "choose": _Question(
-        "none", frozenset({"option", "where"}), _choose, 'choose --option "young: age < 30" --option "old: age >= 30"'
-    ),
-    "ranges": _Question("some", _GROUPS | {"of"}, _workload("ranges"), "ranges age --bins 0,18,65,120"),
-    "prefix-sums": _Question("some", _GROUPS | {"of"}, _workload("prefix sums"), "prefix-sums age --bins 0,18,65,120"),
-    "tables": _Question("some", _GROUPS | {"of"}, _tables, "tables city sex --keys city=Bonn,Ulm --keys sex=f,m"),
-    "decision": _Question(
-        "any", _GROUPS | {"of", "at_least"}, _decision, "decision --at-least 100, or decision party --keys red,blue"
-    ),
-    "sorted-counts": _Question(
-        "some", frozenset({"top", "total", "where"}), _sorted_counts, "sorted-counts password --total 100000 --top 50"
-    ),
-}
+def _about(texts: Sequence[str], column: str, about: list[str], flag: str) -> str | None:
+    """What was said about a column: `hours=0,60`, or without its name where there is only one."""
+    found = None
+    for text in texts:
+        name, sign, rest = text.partition("=")
+        if sign and name not in about:
+            raise BadParameter(f"{flag} is about {name}, which is not asked about", given=text, fix="leave it out")
+        if not sign and len(about) > 1:
+            raise BadParameter(f"{flag} must say for which column", given=text, fix=f"write {flag} {column}={text}")
+        if not sign or name == column:
+            if found is not None:
+                raise BadParameter(f"{flag} of {column} is given twice", given=text, fix="give it once")
+            found = rest if sign else text
+    return found

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from leastnoise.model.privacy import Privacy
     from leastnoise.release import Dataset, Release, ReleasePlan
 
-__all__ = ["ask"]
+__all__ = ["ask", "column_kinds", "fixed_texts", "source_of"]
 
 _DATA, _QUESTION, _PRICE, _OUTPUT = "The data", "The question", "The price", "The answer"
 _FORMATS = ("table", "json", "csv")
@@ -40,12 +40,14 @@ def ask(
     question: Annotated[
         str,
         typer.Argument(
-            help="count, sum, mean, variance, median, quantile, most-common, choose, ranges, prefix-sums, tables, "
-            "decision or sorted-counts.",
+            help="count, count-distinct, sum, mean, proportion, ratio, variance, deviation, median, quantile, min, "
+            "max, most-common, choose, ranges, prefix-sums, workload, tables, hierarchy, decision or sorted-counts.",
             show_default=False,
         ),
     ],
-    columns: Annotated[Many, typer.Argument(help="The columns that it is about.", show_default=False)] = None,
+    columns: Annotated[
+        Many, typer.Argument(help="The columns or the condition it is about.", show_default=False)
+    ] = None,
     epsilon: Annotated[str | None, _option('What it costs: 0.5, "1/3", "ln(3)".', _PRICE)] = None,
     delta: Annotated[str, _option("The δ beside ε, for unknown keys and Gaussian noise.", _PRICE)] = "0",
     rho: Annotated[str | None, _option("Instead of ε: the cost in zero-concentrated privacy.", _PRICE)] = None,
@@ -71,24 +73,40 @@ def ask(
     column: Annotated[
         Many, _option("What a column of a CSV holds: age=integer, pay=decimal(10,2); may be repeated.", _DATA)
     ] = None,
-    groups_per_unit: Annotated[int | None, _option("The most groups one unit may count in.", _DATA)] = None,
-    rows_per_unit: Annotated[int | None, _option("The most rows one unit may count with in each.", _DATA)] = None,
+    groups_per_unit: Annotated[int | None, _option("The most groups one unit may count in.", _QUESTION)] = None,
+    rows_per_unit: Annotated[int | None, _option("The most rows one unit may count with in each.", _QUESTION)] = None,
     config: Annotated[Path | None, _option("Instead of ./leastnoise.toml.", _DATA)] = None,
     memory_limit: Annotated[str | None, _option("For the embedded engine: 4GB.", _DATA)] = None,
-    by: Annotated[Many, _option("Break down by this column; may be repeated.", _QUESTION)] = None,
-    keys: Annotated[Many, _option("Its public keys: Bonn,Ulm or city=Bonn,Ulm.", _QUESTION)] = None,
+    by: Annotated[Many, _option("Break down by these columns: city,sex.", _QUESTION)] = None,
+    keys: Annotated[Many, _option("Its public keys: Bonn,Ulm or city=Bonn,'\"Paris, TX\"'.", _QUESTION)] = None,
     key: Annotated[Many, _option('One key, commas and all: "Paris, TX"; may be repeated.', _QUESTION)] = None,
     keys_from: Annotated[Many, _option("A file with one key a line: FILE or city=FILE.", _QUESTION)] = None,
-    bins: Annotated[Many, _option("Public edges of a numeric column: 0,18,65 or age=0,18,65.", _QUESTION)] = None,
+    bins: Annotated[
+        Many,
+        _option("Public edges: 0,18,65 or age=0,18,65; of dates also day=months from 2026-01 to 2026-12.", _QUESTION),
+    ] = None,
     where: Annotated[str | None, _option("Which rows count: \"age >= 18 AND city = 'Bonn'\".", _QUESTION)] = None,
     of: Annotated[str | None, _option("What is counted: rows or units.", _QUESTION)] = None,
-    bounds: Annotated[str | None, _option("Public bounds of the column: 0,200000.", _QUESTION)] = None,
-    step: Annotated[str | None, _option("What values are rounded to.", _QUESTION)] = None,
-    level: Annotated[Many, _option("A level for quantile: 0.9; may be repeated.", _QUESTION)] = None,
+    bounds: Annotated[Many, _option("Public bounds of the column: 0,200000 or pay=0,200000.", _QUESTION)] = None,
+    step: Annotated[Many, _option("What values are rounded to: 100 or pay=100.", _QUESTION)] = None,
+    grid: Annotated[Many, _option("For quantiles, instead of bounds: the points 0,1,2,5,10.", _QUESTION)] = None,
+    level: Annotated[Many, _option("The levels of quantile: 0.1,0.5,0.9.", _QUESTION)] = None,
     top: Annotated[int | None, _option("How many keys or counts.", _QUESTION, "--top", "-k")] = None,
     at_least: Annotated[int | None, _option("For decision: is the count at least this?", _QUESTION)] = None,
     total: Annotated[int | None, _option("A guess of the number of units, for sorted-counts.", _QUESTION)] = None,
     option: Annotated[Many, _option('For choose: "young: age < 30"; repeated.', _QUESTION)] = None,
+    sum_of: Annotated[str | None, _option("For choose: the key with the largest sum of this.", _QUESTION)] = None,
+    matrix: Annotated[Many, _option("For workload: one row of whole numbers, 1,-1,0; repeated.", _QUESTION)] = None,
+    name: Annotated[Many, _option("For workloads: what the answers are called: a,b,c.", _QUESTION)] = None,
+    ways: Annotated[
+        Many, _option("For tables: 2, or the columns of each table: city,sex; repeated.", _QUESTION)
+    ] = None,
+    goal: Annotated[str | None, _option("What is made least: the total error, or the largest.", _QUESTION)] = None,
+    tree: Annotated[
+        Many, _option("For hierarchy: one leaf with all above it, North,Kiel; repeated.", _QUESTION)
+    ] = None,
+    weights: Annotated[Many, _option("How much errors count: 1,2,1, or by level city=2.", _QUESTION)] = None,
+    targets: Annotated[Many, _option("For workloads: the errors wanted, in proportion: 1,5,5.", _QUESTION)] = None,
     expected_rows: Annotated[
         int | None, _option("A guess of the rows per cell, for the error of a mean.", _QUESTION)
     ] = None,
@@ -127,6 +145,8 @@ def ask(
         raise BadParameter("unknown format", given=form, fix="use --format table, json or csv")
     if not spend and (plot is not None or request_id is not None):
         raise BadParameter("a plan has no answer to draw or to name", fix="use leastnoise release, or leave it out")
+    if wants_price and insist:
+        raise BadParameter("no price is given to insist on", fix="leave --insist out")
     if plot is not None:
         _drawable(plot)
     configuration = read_configuration(config)
@@ -139,26 +159,39 @@ def ask(
         bins=bins or (),
         where=where,
         of=of,
-        bounds=bounds,
-        step=step,
+        bounds=bounds or (),
+        step=step or (),
+        grid=grid or (),
         level=level or (),
         top=top,
         option=option or (),
         expected_rows=expected_rows,
         at_least=at_least,
         total=total,
+        sum_of=sum_of,
+        matrix=matrix or (),
+        name=name or (),
+        ways=ways or (),
+        tree=tree or (),
+        weights=weights or (),
+        targets=targets or (),
+        goal=goal,
+        groups_per_unit=groups_per_unit,
+        rows_per_unit=rows_per_unit,
     )
-    place = _source(source, settings, configuration)
+    place = source_of(source, settings, configuration)
     arguments = {
-        **_fixed(settings, {"unit": unit, "table": table, "budget": budget}, configuration),
-        "columns": _kinds(settings, column or (), configuration),
-        "groups_per_unit": _limit(groups_per_unit, 1 if settings is None else settings.groups_per_unit),
-        "rows_per_unit": _limit(rows_per_unit, 1 if settings is None else settings.rows_per_unit),
+        **_required_unit(fixed_texts(settings, {"unit": unit, "table": table, "budget": budget}, configuration)),
+        "columns": column_kinds(settings, column or (), configuration),
+        "groups_per_unit": 1 if settings is None else settings.groups_per_unit,
+        "rows_per_unit": 1 if settings is None else settings.rows_per_unit,
         "ledger": ledger or configuration.ledger,
         "analyst": analyst or configuration.analyst,
         "name": None if settings is None else source,
         "memory_limit": memory_limit,
     }
+    if not spend and budget is not None and (settings is None or settings.budget is None):
+        raise BadParameter("a plan grants no budget", given=budget, fix="leave --budget out, or use leastnoise release")
     with _opened(place, arguments, spend) as (dataset, has_budget):
         query = make_question(dataset, settings, question, columns or (), options, read_rational(delta, "delta") > 0)
         if not spend:
@@ -188,10 +221,6 @@ def _require_sensible(price: Privacy) -> None:
         raise BadParameter(error.problem, given=error.given, fix="pass less, or add --insist if it is meant") from None
 
 
-def _limit(given: int | None, fixed: int) -> int:
-    return fixed if given is None else given
-
-
 def _drawable(plot: Path) -> None:
     """Refuse what can't be drawn before anything is spent."""
     from importlib.util import find_spec
@@ -204,7 +233,8 @@ def _drawable(plot: Path) -> None:
         raise MissingPackage("drawing needs matplotlib", fix='pip install "leastnoise[plots]"')
 
 
-def _source(source: str, settings: DatasetSettings | None, configuration: Configuration) -> str:
+def source_of(source: str, settings: DatasetSettings | None, configuration: Configuration) -> str:
+    """Where the data is: as the configuration says, or as it was given."""
     from leastnoise.errors import BadParameter
 
     if settings is not None:
@@ -219,10 +249,10 @@ def _source(source: str, settings: DatasetSettings | None, configuration: Config
     return source
 
 
-def _fixed(
+def fixed_texts(
     settings: DatasetSettings | None, given: dict[str, str | None], configuration: Configuration
 ) -> dict[str, Any]:
-    """Unit, table and budget: what the configuration fixes can't be changed by the way."""
+    """What the configuration fixes can't be changed by the way: unit, table and budget."""
     from leastnoise.errors import BadParameter
 
     found: dict[str, Any] = {}
@@ -234,6 +264,12 @@ def _fixed(
                 f"{configuration.file} fixes the {name} of this dataset", given=value, fix=f"leave --{name} out"
             )
         found[name] = value if fixed is None else fixed
+    return found
+
+
+def _required_unit(found: dict[str, Any]) -> dict[str, Any]:
+    from leastnoise.errors import BadParameter
+
     if found["unit"] is None:
         raise BadParameter(
             "the privacy unit is missing",
@@ -243,7 +279,9 @@ def _fixed(
     return found
 
 
-def _kinds(settings: DatasetSettings | None, given: Sequence[str], configuration: Configuration) -> dict[str, str]:
+def column_kinds(
+    settings: DatasetSettings | None, given: Sequence[str], configuration: Configuration
+) -> dict[str, str]:
     """The kinds of columns; what the configuration fixes can't be changed by the way."""
     from leastnoise.errors import BadParameter
 
@@ -314,9 +352,7 @@ def _show_release(release: Release, dataset: Dataset, form: str) -> None:
         typer.echo(json.dumps(release.to_dict(), ensure_ascii=False, indent=2))
         return
     if form == "csv":
-        writer = csv.writer(sys.stdout)
-        writer.writerow(release.table.names)
-        writer.writerows(release.table)
+        typer.echo(release.to_csv(), nl=False)
         return
     typer.echo(str(release))
     typer.echo(f"left: {dataset.left}")

@@ -23,6 +23,7 @@ from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import read_exact, read_rational
 from leastnoise.exact.sums import add_above, rational_above
 from leastnoise.model.events import Composed, Event, Fixed, Grouped, Parallel, ThresholdedGaussian
+from leastnoise.model.show import brief
 
 __all__ = ["LEAST_DELTA", "LEAST_EPSILON", "LEAST_RHO", "Cost", "cost_of"]
 
@@ -131,7 +132,7 @@ class Cost:
         if self.together is not None:
             return f"ε = {_brief(self.together[0])}" + _delta_text(self.together[1])
         if self.epsilon is not None:
-            first = f"ε = {self.epsilon}"
+            first = f"ε = {brief(self.epsilon)}"
         elif self.mu_squared is not None:
             first = f"μ = {math.sqrt(self.mu_squared):.4g}"
         else:

@@ -1,6 +1,6 @@
 """Tables in their engines, contribution bounds, queries. Answers here are exact and not yet private."""
 
-from leastnoise.data.axes import Axis, BinAxis, KeyAxis
+from leastnoise.data.axes import Axis, BinAxis, KeyAxis, TimeAxis
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.contribution import Contribution, CountRows, CountUnits, Measure, SumOf
 from leastnoise.data.joins import Source
@@ -24,6 +24,7 @@ __all__ = [
     "Source",
     "SumOf",
     "Table",
+    "TimeAxis",
     "col",
     "holds",
     "open_table",

@@ -16,7 +16,7 @@ from leastnoise.data.columns import Column, Kind, decimal_text
 from leastnoise.errors import BadParameter
 from leastnoise.exact.parameters import read_rational
 
-__all__ = ["LARGEST_REAL", "Axis", "BinAxis", "KeyAxis", "key_text"]
+__all__ = ["LARGEST_REAL", "Axis", "BinAxis", "KeyAxis", "TimeAxis", "key_text"]
 
 _LONG = range(-(1 << 63), 1 << 63)
 _HUGE = range(-(1 << 127), 1 << 127)
@@ -77,7 +77,34 @@ class BinAxis:
         return len(self.edges) - 1
 
 
-Axis = KeyAxis | BinAxis
+@dataclass(frozen=True)
+class TimeAxis:
+    """Bins [e₀, e₁), [e₁, e₂), … of dates or times without a zone; rows outside, and missing values, are dropped.
+
+    Raises:
+        BadParameter: Fewer than two edges, edges that do not increase, or not one label for each bin.
+
+    >>> len(TimeAxis("day", (datetime(2025, 1, 1), datetime(2026, 1, 1)), ("2025",)))
+    1
+    """
+
+    column: str
+    edges: tuple[datetime, ...]
+    labels: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse what is no axis."""
+        if len(self.edges) < 2 or any(not low < high for low, high in pairwise(self.edges)):
+            raise BadParameter("bins need at least two edges that increase", given=self.column, fix="sort the edges")
+        if len(self.labels) != len(self):
+            raise BadParameter("there must be one label for each bin", given=self.column, fix="name every bin")
+
+    def __len__(self) -> int:
+        """How many bins."""
+        return len(self.edges) - 1
+
+
+Axis = KeyAxis | BinAxis | TimeAxis
 
 
 def key_text(key: Any, column: Column) -> str | None:

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from leastnoise.data.axes import Axis, BinAxis, KeyAxis, key_text
+from leastnoise.data.axes import Axis, BinAxis, KeyAxis, TimeAxis, key_text
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.dialect import Dialect, Fragment, select, sql
 from leastnoise.data.values import ReachedThresholds
 from leastnoise.errors import BadParameter, TooLarge
+from leastnoise.model.limits import MOST_UNEVEN
 
 __all__ = ["CellIndex", "index_cells"]
 
@@ -51,9 +52,12 @@ def index_cells(axes: Sequence[Axis], columns: Mapping[str, Column], dialect: Di
         if isinstance(axis, KeyAxis) and column.kind is Kind.INTEGER and (run := _run_of(axis)):
             place = _run_place(run, value, dialect)
         elif isinstance(axis, KeyAxis):
-            listed, place = _key_place(axis, column, value, f"axis{number}", dialect)
+            key, spot = (free_name(name, columns) for name in ("key", "place"))
+            listed, place = _key_place(axis, column, value, (f"axis{number}", key, spot), dialect)
             kind = " LEFT JOIN (" if None in axis.keys else " JOIN ("
             joins, outer, joined = joins + kind + listed, outer + " LEFT JOIN (" + listed, [*joined, f"axis{number}"]
+        elif isinstance(axis, TimeAxis):
+            place = _time_place(axis, column, value, dialect)
         else:
             place = _bin_place(axis, column, value, dialect)
         terms.append(f"{place} * {dialect.number(stride)}")
@@ -75,7 +79,22 @@ def _run_place(run: range, value: str, dialect: Dialect) -> str:
     return f"CASE WHEN {value} BETWEEN {first} AND {last} THEN {place} END"
 
 
-def _key_place(axis: KeyAxis, column: Column, value: str, alias: str, dialect: Dialect) -> tuple[Fragment, str]:
+def free_name(name: str, columns: Mapping[str, Column]) -> str:
+    """A name that no column has: a filter beside the join says its columns without a table.
+
+    >>> free_name("key", {"Key": Column("Key", Kind.TEXT, "VARCHAR")}), free_name("place", {})
+    ('key_', 'place')
+    """
+    taken = {column.casefold() for column in columns}
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _key_place(
+    axis: KeyAxis, column: Column, value: str, names: tuple[str, str, str], dialect: Dialect
+) -> tuple[Fragment, str]:
+    alias, called, spot = names
     found = {key: key_text(key, column) for key in axis.keys if key is not None}
     if len({text for text in found.values() if text is not None}) < sum(text is not None for text in found.values()):
         raise BadParameter(f"two keys of {axis.column!r} are the same in the column", fix="list each key once")
@@ -86,11 +105,11 @@ def _key_place(axis: KeyAxis, column: Column, value: str, alias: str, dialect: D
     key = f"CAST(key AS {dialect.plain_type(column)})"
     if column.kind is Kind.TEXT:
         key = f"{key} COLLATE {dialect.binary_collation}"
-    listed = select(f"{key} AS key, CAST(place AS {dialect.long}) AS place", dialect.listed(places), "texts")
-    matched = listed + f") AS {alias} ON {value} = {alias}.key"
+    outputs = f"{key} AS {called}, CAST(place AS {dialect.long}) AS {spot}"
+    matched = select(outputs, dialect.listed(places), "texts") + f") AS {alias} ON {value} = {alias}.{called}"
     if hole is None:
-        return matched, f"{alias}.place"
-    return matched, f"CASE WHEN {dialect.missing(value, column)} THEN {dialect.number(hole)} ELSE {alias}.place END"
+        return matched, f"{alias}.{spot}"
+    return matched, f"CASE WHEN {dialect.missing(value, column)} THEN {dialect.number(hole)} ELSE {alias}.{spot} END"
 
 
 def _bin_place(axis: BinAxis, column: Column, value: str, dialect: Dialect) -> str:
@@ -98,3 +117,28 @@ def _bin_place(axis: BinAxis, column: Column, value: str, dialect: Dialect) -> s
     lower = ReachedThresholds(axis.edges[:-1], column, value, dialect)
     inside = f"NOT {dialect.missing(value, column)} AND {edges.reached(0)} AND {edges.at_most(-1)}"
     return f"CASE WHEN {inside} THEN {lower.count_reached()} - {dialect.number(1)} END"
+
+
+def _time_place(axis: TimeAxis, column: Column, value: str, dialect: Dialect) -> str:
+    """Comparisons with literals of the column's own plain type, by halving; a value is never changed."""
+    if column.kind not in (Kind.DATE, Kind.TIMESTAMP):
+        raise BadParameter(
+            f"{column.name!r} holds no dates and no times",
+            given=column.kind.value,
+            fix="give it keys, or edges of numbers",
+        )
+    if len(axis) > MOST_UNEVEN:
+        raise TooLarge(f"there may be at most {MOST_UNEVEN} bins of times", given=len(axis), fix="take longer ones")
+    days, type_ = column.kind is Kind.DATE, dialect.plain_type(column)
+    edges = [f"CAST('{edge.date().isoformat() if days else edge.isoformat(' ')}' AS {type_})" for edge in axis.edges]
+
+    def searched(low: int, high: int) -> str:
+        if low == high:
+            return dialect.number(low)
+        middle = (low + high + 1) // 2
+        return (
+            f"CASE WHEN {value} >= {edges[middle]} THEN {searched(middle, high)} ELSE {searched(low, middle - 1)} END"
+        )
+
+    inside = f"NOT {dialect.missing(value, column)} AND {value} >= {edges[0]} AND {value} < {edges[-1]}"
+    return f"CASE WHEN {inside} THEN {searched(0, len(axis) - 1)} END"

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
+from typing import TYPE_CHECKING
 
 from leastnoise.errors import BadParameter, NumberTooLarge
 from leastnoise.exact.parameters import read_integer, read_rational
 from leastnoise.model.limits import MOST_GROUPS, MOST_ROWS, MOST_ROWS_PER_UNIT
+
+if TYPE_CHECKING:
+    from leastnoise.data.predicates import Predicate
 
 __all__ = ["Contribution", "CountRows", "CountUnits", "Measure", "SumOf"]
 
@@ -63,8 +67,10 @@ class SumOf:
     are exact. What one unit adds to one group lies between `R·lowest` and `R·highest` (and 0), R = rows_per_unit: the
     sum of its rows is clamped there, or, with `averaged`, a unit with n > R rows adds sum·R/n, rounded towards zero.
 
+    A column of booleans, or a condition on a row, is 1 where it holds and 0 where it does not.
+
     Args:
-        column: A numeric column.
+        column: A numeric column, a column of booleans, or a condition.
         low: The public lower bound.
         high: The public upper bound.
         step: What one unit of the result is worth (to the power).
@@ -81,7 +87,7 @@ class SumOf:
     200
     """
 
-    column: str
+    column: str | Predicate
     low: Fraction
     high: Fraction
     step: Fraction

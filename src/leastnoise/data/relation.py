@@ -49,7 +49,7 @@ class Relation:
     columns: Mapping[str, Column]
     table: RowsOf
 
-    def column(self, name: str, *, numeric: bool = False) -> Column:
+    def column(self, name: str, *, numeric: bool = False, summed: bool = False) -> Column:
         """A usable column.
 
         Raises:
@@ -61,7 +61,7 @@ class Relation:
             fix = f"did you mean {near[0]!r}?" if near else f"the columns are {', '.join(self.columns)}"
             raise UnknownColumn("there is no such column", given=name, fix=fix)
         column = self.columns[name]
-        if numeric and not column.kind.numeric:
+        if (numeric or (summed and column.kind is not Kind.BOOLEAN)) and not column.kind.numeric:
             raise BadParameter(
                 f"{name!r} holds no numbers", given=column.kind.value, fix=column.hint or "pass a numeric column"
             )

@@ -18,8 +18,16 @@ from leastnoise.data.engines.arrow_input import (
     readable,
     require_one_schema,
 )
-from leastnoise.data.engines.duckdb import DUCKDB, Attached, EmbeddedTable, path_list, path_literal
-from leastnoise.data.engines.postgres import PostgresTable
+from leastnoise.data.engines.duckdb import (
+    DUCKDB,
+    TABLES,
+    Attached,
+    EmbeddedTable,
+    duckdb_tables,
+    path_list,
+    path_literal,
+)
+from leastnoise.data.engines.postgres import PostgresTable, postgres_tables
 from leastnoise.data.engines.spark import SparkTable, session_table
 from leastnoise.data.identity import (
     Identity,
@@ -35,7 +43,7 @@ from leastnoise.errors import BadParameter, BadSource, shown
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["open_table"]
+__all__ = ["open_table", "table_names"]
 
 _PARQUET = (".parquet", ".pq")
 _CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
@@ -99,6 +107,29 @@ def open_table(
     if module in ("pandas", "polars", "pyarrow"):
         return _frame(source, module, table, columns, limits)
     raise BadSource("this is no table that can be opened", given=type(source).__name__, fix=_EXAMPLES)
+
+
+def table_names(source: str | Path) -> list[str]:
+    """The tables and views of a database, as `table` takes their names; no row is read.
+
+    Args:
+        source: A DuckDB file or "postgresql://…".
+
+    Raises:
+        BadSource: It is no database, or can't be opened.
+    """
+    if isinstance(source, str) and source.startswith(("postgresql://", "postgres://")):
+        return [_dotted(pair, "public") for pair in postgres_tables(source)]
+    path = _at_home(source)
+    files = _matching(path)
+    if len(files) != 1 or _suffix(files[0]) not in _DATABASE:
+        raise BadSource("only a database holds several tables", given=str(source), fix="name a DuckDB file or Postgres")
+    return [_dotted(pair, "main") for pair in duckdb_tables(files[0])]
+
+
+def _dotted(pair: tuple[str, str], usual: str) -> str:
+    schema, name = ('"' + part.replace('"', '""') + '"' if not part.isidentifier() else part for part in pair)
+    return name if pair[0] == usual else f"{schema}.{name}"
 
 
 def _require_text(given: object, what: str, example: str) -> None:
@@ -182,10 +213,7 @@ def _database(path: Path, files: list[Path], table: str | None, limits: dict[str
 
     def find(connection: duckdb.DuckDBPyConnection, parts: Sequence[str]) -> tuple[str, Identity]:
         # How the catalog itself spells the name: capitals do not matter to DuckDB.
-        found = connection.execute(
-            "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'attached' "
-            "UNION SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = 'attached'"
-        ).fetchall()
+        found = connection.execute(TABLES).fetchall()
         wanted = ["main", *parts][-2:]
         schema, name = next(pair for pair in found if _folded(pair) == _folded(wanted))
         relation = ".".join(map(DUCKDB.quote, ["attached", *parts]))

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.data.axes import Axis
+from leastnoise.data.axes import Axis, BinAxis
 from leastnoise.data.canary import Canary
 from leastnoise.data.cell_index import index_cells
 from leastnoise.data.columns import Column, Kind
@@ -32,7 +32,7 @@ from leastnoise.data.predicates.to_sql import to_sql
 from leastnoise.data.predicates.typecheck import typed
 from leastnoise.data.relation import Relation, Rows
 from leastnoise.data.sql_queries import BoundedQueries
-from leastnoise.data.values import ReachedThresholds, row_value, total_type
+from leastnoise.data.values import ReachedThresholds, condition_value, row_value, total_type
 from leastnoise.errors import (
     BadParameter,
     BadSource,
@@ -381,12 +381,12 @@ class Table(ABC):
     ) -> tuple[NDArray[Any], ...]:
         reading = self._relation
         for axis in axes:
-            reading.column(axis.column, numeric=not hasattr(axis, "keys"))
+            reading.column(axis.column, numeric=isinstance(axis, BinAxis))
         cells = index_cells(axes, reading.columns, self.dialect, "base")
-        values, summed = self._row_values(measures)
+        values, summed, conditions = self._row_values(measures)
         needed = {axis.column for axis in axes} | summed
         outputs = [f"{cells.expression} AS cell", *values]
-        rows = reading.rows(contribution, where, needed, outputs, cells)
+        rows = reading.rows(contribution, where, needed, outputs, cells, options=conditions)
         shape = partial(self._queries(contribution, secret, earliest).totals, cells=cells.count, measures=measures)
         answers = self._answers(contribution, rows, _ON_THE_AXES if axes else "", shape)
         wide = [isinstance(m, SumOf) and total_type(m, self.dialect) != self.dialect.long for m in measures]
@@ -415,9 +415,9 @@ class Table(ABC):
                 raise BadParameter(f"{key.name!r} holds doubles, which are no keys", fix="group it by bins instead")
         if not keys:
             raise BadParameter("there is no column to find keys in", fix="name at least one")
-        values, needed = self._row_values(measures)
+        values, needed, conditions = self._row_values(measures)
         outputs = [f"{code_expression(keys, self.dialect, 'base')} AS code", *values]
-        rows = self._relation.rows(contribution, where, {*columns, *needed}, outputs)
+        rows = self._relation.rows(contribution, where, {*columns, *needed}, outputs, options=conditions)
         shape = partial(self._queries(contribution, secret).totals_by_code, measures=measures)
         found: dict[tuple[Hashable, ...], tuple[int, ...]] = {}
         for codes, *totals in self._answers(contribution, rows, "", shape):
@@ -427,14 +427,22 @@ class Table(ABC):
                 found[named] = tuple(int(n) + m for n, m in zip(numbers, before, strict=True))
         return found
 
-    def _row_values(self, measures: tuple[Measure, ...]) -> tuple[list[str], set[str]]:
-        """What each row adds to the sums among the measures, v0, v1, …, and the columns that takes."""
-        sums = {i: measure for i, measure in enumerate(measures) if isinstance(measure, SumOf)}
-        values = [
-            f"{row_value(m, self._relation.column(m.column, numeric=True), self.dialect, 'base')} AS v{i}"
-            for i, m in sums.items()
-        ]
-        return values, {measure.column for measure in sums.values()}
+    def _row_values(self, measures: tuple[Measure, ...]) -> tuple[list[Fragment | str], set[str], list[Predicate]]:
+        """What each row adds to the sums among the measures, v0, v1, …; the columns that takes, and the conditions."""
+        values: list[Fragment | str] = []
+        needed: set[str] = set()
+        conditions: list[Predicate] = []
+        for i, measure in ((i, m) for i, m in enumerate(measures) if isinstance(m, SumOf)):
+            if isinstance(measure.column, str):
+                column = self._relation.column(measure.column, summed=True)
+                values.append(f"{row_value(measure, column, self.dialect, 'base')} AS v{i}")
+                needed.add(measure.column)
+            else:
+                condition = typed(measure.column, self.columns)
+                values.append(condition_value(measure, to_sql(condition, self.dialect), self.dialect) + f" AS v{i}")
+                needed |= condition.columns
+                conditions.append(condition)
+        return values, needed, conditions
 
     def _ranks(
         self,

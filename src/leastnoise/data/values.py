@@ -13,11 +13,11 @@ from math import ceil, floor, lcm
 from leastnoise.data.axes import LARGEST_REAL
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.contribution import SumOf
-from leastnoise.data.dialect import Dialect
+from leastnoise.data.dialect import Dialect, Fragment
 from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge
 from leastnoise.model.limits import MOST_ROWS, MOST_UNEVEN
 
-__all__ = ["ReachedThresholds", "row_value", "total_type"]
+__all__ = ["ReachedThresholds", "condition_value", "row_value", "total_type"]
 
 _HALF = Fraction(1, 2)
 _NARROW = 1 << 62
@@ -41,6 +41,9 @@ def row_value(measure: SumOf, column: Column, dialect: Dialect, table: str) -> s
         NumberTooLarge: Bounds beyond the doubles, or exact arithmetic that would need more than 38 digits.
     """
     value = f"{table}.{dialect.quote(column.name)}"
+    if column.kind is Kind.BOOLEAN:
+        yes, no = map(dialect.number, _worth(measure))
+        return f"CASE WHEN {value} THEN {yes} WHEN NOT {value} THEN {no} END"
     if column.kind is Kind.REAL:
         steps = _real_steps(measure, column, value, dialect)
     elif dialect.limits(column) is None:
@@ -52,6 +55,22 @@ def row_value(measure: SumOf, column: Column, dialect: Dialect, table: str) -> s
         centred = f"CAST({centred} AS {dialect.long if measure.largest < _NARROW else dialect.wide})"
         centred = f"({centred} * {centred})"
     return f"CASE WHEN NOT {dialect.missing(value, column)} THEN {centred} END"
+
+
+def condition_value(measure: SumOf, condition: Fragment, dialect: Dialect) -> Fragment:
+    """The same for a condition, which is 1 or 0 on every row."""
+    yes, no = map(dialect.number, _worth(measure))
+    return "CASE WHEN " + condition + f" THEN {yes} ELSE {no} END"
+
+
+def _worth(measure: SumOf) -> tuple[int, int]:
+    """What a row adds where the value is 1, and where it is 0: computed here, so that the engine computes nothing."""
+
+    def worth(value: int) -> int:
+        steps = floor(min(max(Fraction(value), measure.low), measure.high) / measure.step + _HALF)
+        return int((steps - measure.offset) ** measure.power)
+
+    return worth(1), worth(0)
 
 
 def total_type(measure: SumOf, dialect: Dialect) -> str:

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, final
 from leastnoise.errors import BadParameter, WrongCurrency
 from leastnoise.exact.numbers import Exact
 from leastnoise.exact.parameters import NumberLike, read_exact, read_rational
+from leastnoise.model.show import brief
 
 __all__ = ["Currency", "Privacy"]
 
@@ -196,10 +197,10 @@ class Privacy:
         return f"Privacy({', '.join(f'{name}={value}' for name, value in self.to_dict().items())})"
 
     def __str__(self) -> str:
-        """The promise as the literature writes it."""
+        """The promise as the literature writes it; of a number that nobody reads, the first digits."""
         if self._currency == "epsilon and delta":
-            return f"(ε, δ) = ({self._amount}, {self._delta})"
-        return f"{_SYMBOLS[self._currency]} = {self._amount}"
+            return f"(ε, δ) = ({brief(self._amount)}, {brief(self._delta)})"
+        return f"{_SYMBOLS[self._currency]} = {brief(self._amount)}"
 
 
 def _rebuild(fields: dict[str, str], insist: bool) -> Privacy:

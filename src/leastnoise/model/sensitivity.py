@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
+from leastnoise.model.show import number
+
 __all__ = ["Norm", "Sensitivity"]
 
 Norm = Literal["l1", "l∞"]
@@ -55,9 +57,7 @@ class Sensitivity:
 
     def __str__(self) -> str:
         """The sensitivity in the unit of the answer, and why."""
-        amount = self.amount * self.step
-        shown = str(amount) if amount.denominator == 1 else f"{float(amount):.6g}"
-        return f"{shown}: {self.reason}"
+        return f"{number(self.amount * self.step)}: {self.reason}"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, exact."""

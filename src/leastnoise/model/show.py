@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 _LARGE = 1e15
+_LONG = 10**24  # a whole number that nobody reads digit by digit
 _LONGEST_NUMBER, _LONGEST_FRACTION, _LONGEST_LABEL = 24, 11, 24
 _MOST_LABELS = 6
 _WIDTH = 110
@@ -52,16 +53,20 @@ RowAt = Callable[[int], Sequence[Fraction | float]]
 
 
 def number(value: object) -> str:
-    """A number as a person writes it: whole numbers in full, others with about six digits.
+    """A number as a person writes it: whole numbers in full up to 24 digits, others with about six digits.
 
-    >>> number(Fraction(3)), number(Fraction(1, 3)), number(1234567.0)
-    ('3', '0.333333', '1234567')
+    >>> number(Fraction(3)), number(Fraction(1, 3)), number(1234567.0), number(10**30), number(float("inf"))
+    ('3', '0.333333', '1234567', '1e+30', '∞')
     """
     if isinstance(value, bool) or value is None:
         return "" if value is None else str(value)
     if isinstance(value, int):
-        return str(value)
+        return str(value) if abs(value) < _LONG else _digits(Fraction(value), 6)
+    if isinstance(value, float) and not math.isfinite(value):
+        return "?" if math.isnan(value) else "∞" if value > 0 else "−∞"
     if isinstance(value, float | Fraction | Enclosure | LogSum):
+        if isinstance(value, Fraction) and value and not 2.0**-1000 < abs(value) < 2.0**1000:
+            return _digits(value)
         rough = float(value)
         if rough.is_integer() and abs(rough) < _LARGE:
             return str(int(rough))

@@ -19,7 +19,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from leastnoise.data import Axis, BinAxis, KeyAxis, Kind, Table
+from leastnoise.data import Axis, BinAxis, KeyAxis, Kind, Table, TimeAxis
 from leastnoise.data.axes import LARGEST_REAL
 from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge, shown
 from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
@@ -28,6 +28,7 @@ from leastnoise.mechanisms.rank.rank_law import read_level
 from leastnoise.model.labels import unknown_label
 from leastnoise.model.limits import MOST_CELLS, MOST_POINTS, MOST_TABLES, MOST_TURNS
 from leastnoise.model.show import number
+from leastnoise.release.calendar_bins import read_time_axis
 
 __all__ = [
     "Bins",
@@ -42,6 +43,7 @@ __all__ = [
     "numeric_column",
     "read_axes",
     "read_by",
+    "read_condition_scale",
     "read_fixed_point",
     "read_grid",
     "read_interval_share",
@@ -56,7 +58,8 @@ __all__ = [
 
 By = str | Sequence[str] | None
 Keys = Iterable[Hashable] | Mapping[str, Iterable[Hashable]] | None
-Bins = Sequence[NumberLike] | Mapping[str, Sequence[NumberLike]] | None
+Edges = str | Sequence[NumberLike] | Sequence[date]
+Bins = Edges | Mapping[str, Edges] | None
 Bounds = tuple[NumberLike, NumberLike] | str | None  # "private" where a question can choose them
 
 _FEWER = "ask for fewer columns, or list the tables"
@@ -64,6 +67,7 @@ _MOST_BITS = 4096  # of a whole number as a key
 _DIGITS = 3  # a grid without a step has a thousand points or a few more
 _MOST_STEPS = 1 << 52
 _LARGEST = 1 << 500
+_AVERAGED = 4  # decimal digits of the width, where whole numbers are averaged
 _FINEST = 6  # decimal digits of the width, where no step is given
 
 
@@ -122,7 +126,11 @@ def read_axes(
         if column in by_keys:
             found.append(KeyAxis(column, _read_keys(column, by_keys[column])))
         elif column in by_bins:
-            found.append(BinAxis(column, _read_edges(column, by_bins[column])))
+            kind = table.columns[column]
+            if kind in (Kind.DATE, Kind.TIMESTAMP):
+                found.append(read_time_axis(column, kind, by_bins[column]))
+            else:
+                found.append(BinAxis(column, _read_edges(column, by_bins[column])))
         elif table.columns[column] is Kind.BOOLEAN:
             found.append(KeyAxis(column, (False, True)))
         else:
@@ -134,7 +142,8 @@ def read_axes(
             raise BadParameter(
                 "either all columns of `by` have public keys or bins, or none has",
                 given=bare,
-                fix=f'pass for example keys={{"{bare}": […]}}, or bins={{"{bare}": [0, 10, 20]}} for a numeric column',
+                fix=f'pass for example keys={{"{bare}": […]}}, or bins={{"{bare}": [0, 10, 20]}} for a numeric column, '
+                'or "months from 2026-01 to 2026-12" for dates',
             )
         return None
     if together:
@@ -209,6 +218,8 @@ def axis_labels(axis: Axis) -> tuple[Any, ...]:
     """What its cells are called: the keys, or the intervals as text."""
     if isinstance(axis, KeyAxis):
         return axis.keys
+    if isinstance(axis, TimeAxis):
+        return axis.labels
     pairs = list(pairwise(axis.edges))
     return tuple(
         f"[{number(low)}, {number(high)}{']' if place == len(pairs) - 1 else ')'}"
@@ -226,6 +237,8 @@ def axis_parameters(axis: Axis) -> Json:
     """What makes an axis this axis, as JSON."""
     if isinstance(axis, KeyAxis):
         return {"column": axis.column, "keys": [write_key(key) for key in axis.keys]}
+    if isinstance(axis, TimeAxis):
+        return {"column": axis.column, "times": [edge.isoformat() for edge in axis.edges], "labels": list(axis.labels)}
     return {"column": axis.column, "edges": [str(edge) for edge in axis.edges]}
 
 
@@ -390,8 +403,13 @@ def is_whole(table: Table, column: str, low: Fraction, high: Fraction) -> bool:
     return table.columns[column] is Kind.INTEGER and low.denominator == high.denominator == 1
 
 
-def read_fixed_point(table: Table, column: str, bounds: Bounds, step: NumberLike | None) -> FixedPoint:
+def read_fixed_point(
+    table: Table, column: str, bounds: Bounds, step: NumberLike | None, averaged: bool = False
+) -> FixedPoint:
     """Read public bounds and a step: 1 for whole numbers, else a power of ten that is a millionth of the width or less.
+
+    Where a unit with too many rows counts with their average, whole numbers get a step of a ten thousandth of the width
+    or less: averages are not whole.
 
     Raises:
         BadParameter: The bounds are missing or in the wrong order.
@@ -401,10 +419,18 @@ def read_fixed_point(table: Table, column: str, bounds: Bounds, step: NumberLike
     if step is not None:
         stride = read_rational(step, "step", above=0, at_most=high - low)
     else:
-        stride = Fraction(1) if is_whole(table, column, low, high) else decimal_step(high - low, _FINEST)
+        whole = is_whole(table, column, low, high)
+        stride = decimal_step(high - low, _AVERAGED if whole else _FINEST)
+        if whole and (not averaged or stride > 1):
+            stride = Fraction(1)
     if max(abs(low), abs(high)) / stride > _MOST_STEPS:
         raise TooLarge("step divides the bounds into more than 2^52 parts", given=stride, fix="pass a larger step")
     return FixedPoint(low, high, stride)
+
+
+def read_condition_scale(averaged: bool) -> FixedPoint:
+    """Of a condition, which is 0 or 1: in one step, or in steps as fine as an average needs."""
+    return FixedPoint(Fraction(0), Fraction(1), Fraction(10) ** -_AVERAGED if averaged else Fraction(1))
 
 
 def read_levels(levels: NumberLike | Iterable[NumberLike]) -> tuple[Fraction, ...]:

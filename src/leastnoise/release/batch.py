@@ -24,7 +24,7 @@ from typing import Any, overload
 from leastnoise.composition import Remaining, compose, cost_of
 from leastnoise.composition.cost import LEAST_EPSILON
 from leastnoise.composition.gaussian import mu_squared_within, pure_of_mu
-from leastnoise.data import Axis, BinAxis, Predicate, col, typed
+from leastnoise.data import Axis, BinAxis, Predicate, TimeAxis, col, typed
 from leastnoise.data.columns import Kind
 from leastnoise.data.predicates.disjoint import are_disjoint
 from leastnoise.errors import BadFilter, BadParameter, WrongCurrency
@@ -579,6 +579,6 @@ def _on_axis(axis: Axis) -> Predicate | None:
         ends = [int(edge) if edge.denominator == 1 else None for edge in (axis.edges[0], axis.edges[-1])]
         low, high = ends
         return None if low is None or high is None else (value >= low) & (value <= high)
-    if None in axis.keys or len(axis.keys) > _MOST_KEYS:
+    if isinstance(axis, TimeAxis) or None in axis.keys or len(axis.keys) > _MOST_KEYS:
         return None
     return value.is_in(list(axis.keys))

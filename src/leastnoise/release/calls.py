@@ -49,7 +49,7 @@ def asked_as_json(owner: _Class) -> _Class:
         if name.startswith("_") or not inspect.isfunction(method):
             continue
         makes = method.__annotations__.get("return")
-        if makes in ("Query", "Batch", "Dataset") and name != "ask":
+        if makes in ("Query", "Batch", "Query | Batch", "Dataset") and name != "ask":
             setattr(owner, name, _remembering(method, _STEPS if makes == "Dataset" else _CALL))
     return owner
 

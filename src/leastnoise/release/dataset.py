@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Self, TypedDict
+from typing import Any, Self, TypedDict, overload
 
 from numpy.typing import NDArray
 
 from leastnoise.composition import Remaining
-from leastnoise.data import Axis, Contribution, Predicate, Table
+from leastnoise.data import Axis, Contribution, Kind, Predicate, Table
 from leastnoise.data.predicates import read_filter
 from leastnoise.data.views import derive_columns, per_unit_rows
 from leastnoise.errors import BadParameter, Closed, TooLarge, UncoveredDebit
 from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.ledger import Ledger, Opening
 from leastnoise.ledger.record import Json, read_name
+from leastnoise.model.labels import unknown_label
 from leastnoise.model.limits import MOST_CELLS, MOST_OPTIONS, MOST_TABLE_CELLS, MOST_TURNS
 from leastnoise.model.linear_workloads import PrefixSums
 from leastnoise.model.mechanism import LEVEL
@@ -32,12 +33,14 @@ from leastnoise.release.arguments import (
     numeric_column,
     read_axes,
     read_by,
+    read_condition_scale,
     read_fixed_point,
     read_grid,
     read_interval_share,
     read_levels,
     read_tables,
     require_cells,
+    require_column,
     take,
 )
 from leastnoise.release.batch import Batch
@@ -46,13 +49,15 @@ from leastnoise.release.description import Description
 from leastnoise.release.queries.choices import BestKeys, BestOption
 from leastnoise.release.queries.counts import Count, Sum
 from leastnoise.release.queries.decisions import IsAtLeast, Plurality
+from leastnoise.release.queries.distinct import CountDistinct
 from leastnoise.release.queries.found_keys import CommonUnknownKeys, MeasuredKeys
 from leastnoise.release.queries.hierarchies import Hierarchy, read_tree
 from leastnoise.release.queries.marginals import Tables
-from leastnoise.release.queries.moments import Mean, Variance
+from leastnoise.release.queries.moments import Deviation, Mean, Moment, Variance
 from leastnoise.release.queries.private_scale import PrivateBounds, PrivateRows, bound_options, row_options
 from leastnoise.release.queries.quantiles import Quantiles
 from leastnoise.release.queries.query import CellQuery, Query
+from leastnoise.release.queries.ratios import Ratio
 from leastnoise.release.queries.running import Running
 from leastnoise.release.queries.unknown_keys import CountUnknownKeys, SortedCountsQuery
 from leastnoise.release.queries.workloads import Workload, named_workload, read_goal, read_matrix
@@ -205,12 +210,15 @@ class Dataset:
         keys: Keys = None,
         bins: Bins = None,
         where: Where = None,
-        of: str = "rows",
+        of: str | None = None,
         groups_per_unit: Limit = None,
         rows_per_unit: Limit = None,
         rest: bool = False,
     ) -> Query:
-        """How many rows or units, in all or in each group.
+        """How many units or rows, in all or in each group.
+
+        With a privacy unit each unit counts once, however many rows it has, unless `rows_per_unit` or of="rows" is
+        given. With rows_per_unit=1 both numbers are the same.
 
         Args:
             by: The columns to break down by.
@@ -219,7 +227,8 @@ class Dataset:
                 the release needs a δ.
             bins: The public edges of a numeric column, or a dict; the last bin is closed.
             where: Which rows count: text such as "age >= 18", or a predicate.
-            of: "rows" or "units".
+            of: "units" or "rows". If left out, units are counted where there is a privacy unit and no `rows_per_unit`
+                is given, here or for the dataset; else rows.
             groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
             rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
                 "private" to choose it by a tenth of the price.
@@ -227,23 +236,21 @@ class Dataset:
         """
         columns = read_by(self.table, by, keys, bins)
         axes = read_axes(self.table, columns, keys, bins)
-        _require_countable(of)
+        counted = self._counted(of, rows_per_unit)
         if _is_private(rows_per_unit):
-            if of == "units":
-                raise BadParameter("a unit counts once", given=of, fix="leave rows_per_unit out")
             cells = self._cells(by, keys, bins, where, groups_per_unit, 1)
-            return self._private_rows(cells, lambda asked: Count(**asked, of=of))
+            return self._private_rows(cells, lambda asked: Count(**asked, of=counted))
         asked = self._rows(where, groups_per_unit, rows_per_unit)
         if axes is None:
             bound = asked["contribution"]
-            if of == "units" or bound.rows_per_unit == 1:
+            if counted == "units" or bound.rows_per_unit == 1:
                 asked["contribution"] = Contribution(bound.privacy_unit, bound.groups_per_unit)
-                of = "units"
-            if of == "rows" or _read_rest(rest):
-                return MeasuredKeys(**asked, columns=columns, what="count", of=of, rest=_read_rest(rest))
+                counted = "units"
+            if counted == "rows" or _read_rest(rest):
+                return MeasuredKeys(**asked, columns=columns, what="count", of=counted, rest=_read_rest(rest))
             return CountUnknownKeys(**asked, columns=columns)
         _require_no_rest(rest)
-        return Count(**asked, axes=axes, of=of)
+        return Count(**asked, axes=axes, of=counted)
 
     def workload(
         self,
@@ -252,7 +259,7 @@ class Dataset:
         keys: Keys = None,
         bins: Bins = None,
         where: Where = None,
-        of: str = "rows",
+        of: str | None = None,
         names: Sequence[str] | None = None,
         weights: Sequence[NumberLike] | None = None,
         goal: str = "total",
@@ -271,7 +278,8 @@ class Dataset:
             keys: The public keys of a column, or a dict from column to keys. Those that nobody has are noisy zeros.
             bins: The public edges of a numeric column, or a dict from column to edges; the last bin is closed.
             where: Which rows count: text such as "age >= 18", or a predicate.
-            of: "rows" or "units".
+            of: "units" or "rows". If left out, units are counted where there is a privacy unit and no `rows_per_unit`
+                is given, here or for the dataset; else rows.
             names: What the answers are called.
             weights: How much the squared error of each answer counts; all the same if left out.
             goal: "total" for the least sum of the squared errors, "largest" for the least error of the worst answer.
@@ -281,7 +289,7 @@ class Dataset:
         """
         asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
         axes = asked["axes"]
-        _require_countable(of)
+        counted = self._counted(of, rows_per_unit)
         named = isinstance(matrix, str)
         what = named_workload(matrix, axes) if isinstance(matrix, str) else read_matrix(matrix, cell_count(axes))
         called = None if named else tuple(f"answer {i}" for i in range(what.answers))
@@ -293,14 +301,14 @@ class Dataset:
                 )
             called = tuple(read_name(name, "names") for name in listed)
         read, aim = read_goal(what, weights, goal, targets)
-        return Workload(**asked, workload=what, names=called, of=of, weights=read, goal=aim)
+        return Workload(**asked, workload=what, names=called, of=counted, weights=read, goal=aim)
 
     def hierarchy(
         self,
         levels: Sequence[str],
         tree: Mapping[Any, Any] | Iterable[Sequence[Any]],
         where: Where = None,
-        of: str = "rows",
+        of: str | None = None,
         weights: Mapping[str, NumberLike] | None = None,
         goal: str = "total",
         groups_per_unit: Limit = None,
@@ -315,16 +323,16 @@ class Dataset:
             levels: What the levels are called, the coarsest first; the last one is a column of the table.
             tree: {"North": {"Kent": ["Deal", "Dover"]}}, or the leaves as a list of ("North", "Kent", "Deal").
             where: Which rows count: text such as "age >= 18", or a predicate.
-            of: "rows" or "units".
+            of: "units" or "rows"; as for `count` if left out.
             weights: How much the squared error of each group of a level counts, by level; 1 for those left out.
             goal: "total" for the least sum of the squared errors, "largest" for the least error of the worst group.
             groups_per_unit: The most leaves one unit may count in; the limit of the dataset if left out.
             rows_per_unit: The most rows one unit may count with in each leaf; the limit of the dataset if left out.
         """
-        _require_countable(of)
+        counted = self._counted(of, rows_per_unit)
         named, paths = read_tree(levels, tree)
         asked = self._cells(named[-1], [path[-1] for path in paths], None, where, groups_per_unit, rows_per_unit)
-        return Hierarchy.of_tree(asked, of, named, paths, weights, goal)
+        return Hierarchy.of_tree(asked, counted, named, paths, weights, goal)
 
     def running(
         self,
@@ -332,7 +340,7 @@ class Dataset:
         name: str,
         keys: Keys,
         where: Where = None,
-        of: str = "rows",
+        of: str | None = None,
         groups_per_unit: Limit = None,
         rows_per_unit: Limit = None,
     ) -> Running:
@@ -346,14 +354,14 @@ class Dataset:
             name: What the run is called: its days are found in the ledger by it.
             keys: All days of the horizon, in order.
             where: Which rows count: text such as "age >= 18", or a predicate.
-            of: "rows" or "units".
+            of: "units" or "rows"; as for `count` if left out.
             groups_per_unit: The most days one unit may count on, over the whole horizon.
             rows_per_unit: The most rows one unit may count with on each day; the limit of the dataset if left out.
         """
-        _require_countable(of)
+        counted = self._counted(of, rows_per_unit)
         asked = self._cells(column, keys, None, where, groups_per_unit, rows_per_unit)
         PrefixSums(len(asked["axes"][0]))  # refuses a horizon that is too long
-        return Running(**asked, of=of, name=read_name(name, "name"))
+        return Running(**asked, of=counted, name=read_name(name, "name"))
 
     def tables(
         self,
@@ -362,7 +370,7 @@ class Dataset:
         keys: Keys = None,
         bins: Bins = None,
         where: Where = None,
-        of: str = "rows",
+        of: str | None = None,
         goal: str = "total",
         groups_per_unit: Limit = None,
         rows_per_unit: Limit = None,
@@ -376,7 +384,8 @@ class Dataset:
             keys: A dict from column to public keys.
             bins: A dict from column to public edges.
             where: Which rows count: text such as "age >= 18", or a predicate.
-            of: "rows" or "units".
+            of: "units" or "rows". If left out, units are counted where there is a privacy unit and no `rows_per_unit`
+                is given, here or for the dataset; else rows.
             goal: "total" for the least squared error of all cells in sum, "largest" for the least error of the worst.
             groups_per_unit: The most cells of each table one unit may count in.
             rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
@@ -385,13 +394,13 @@ class Dataset:
         axes = read_axes(self.table, columns, keys, bins, together=False)
         if not axes:
             raise BadParameter("tables need columns with public keys or bins", fix='pass by=["city", "sex"] and keys')
-        _require_countable(of)
+        counted = self._counted(of, rows_per_unit)
         if not isinstance(goal, str) or goal not in GOALS:
             raise BadParameter("unknown goal", given=goal, fix='pass "total" or "largest"')
         named = read_tables(ways, columns)
         require_cells(sum(cell_count(axes[i] for i in table) for table in named), MOST_TABLE_CELLS)
         asked = self._rows(where, groups_per_unit, rows_per_unit)
-        return Tables(**asked, axes=axes, of=of, tables=named, goal=goal)
+        return Tables(**asked, axes=axes, of=counted, tables=named, goal=goal)
 
     def sum(
         self,
@@ -444,6 +453,7 @@ class Dataset:
         asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
         return Sum(**asked, column=column, scale=scale)
 
+    @overload
     def mean(
         self,
         column: str,
@@ -457,40 +467,154 @@ class Dataset:
         rows_per_unit: Limit = None,
         expected_rows: Limit = None,
         rest: bool = False,
-    ) -> Query:
-        """The mean of a numeric column; the number of rows is private too.
+    ) -> Query: ...
+
+    @overload
+    def mean(
+        self,
+        column: list[str] | tuple[str, ...],
+        bounds: Mapping[str, tuple[NumberLike, NumberLike]] | None = None,
+        step: Limit = None,
+        by: By = None,
+        keys: Keys = None,
+        bins: Bins = None,
+        where: Where = None,
+        groups_per_unit: Limit = None,
+        rows_per_unit: Limit = None,
+        expected_rows: Limit = None,
+        rest: bool = False,
+    ) -> Batch: ...
+
+    def mean(
+        self,
+        column: str | list[str] | tuple[str, ...],
+        bounds: Any = None,
+        step: Limit = None,
+        by: By = None,
+        keys: Keys = None,
+        bins: Bins = None,
+        where: Where = None,
+        groups_per_unit: Limit = None,
+        rows_per_unit: Limit = None,
+        expected_rows: Limit = None,
+        rest: bool = False,
+    ) -> Query | Batch:
+        """The mean of a column of numbers or booleans; the number of rows is private too.
 
         Args:
-            column: Whose mean; missing values do not count.
-            bounds: Public; values outside count as the nearer one. "private" to choose them by a tenth of the price.
-            step: What values are rounded to; 1 for whole numbers, else a millionth of the width or a little finer.
+            column: Whose mean; missing values do not count. Several columns are asked under one price, as a batch.
+            bounds: Public; values outside count as the nearer one. "private" to choose them by a tenth of
+                the price. For several columns a dict from column to bounds.
+                A column of booleans needs none: it is 1 where it is true.
+            step: What values are rounded to. If left out, 1 for whole numbers where each row is a unit, a ten
+                thousandth of the width or less where the rows of a unit are averaged, else a millionth.
             by: The columns to break down by.
             keys: The public keys of a column, or a dict from column to keys. Those that nobody has are noisy zeros.
                 Where keys and bins are left out the keys are private too: only those of enough units show, with a δ.
-            bins: The public edges of a numeric column, or a dict from column to edges; the last bin is closed.
+            bins: The public edges of a column, or a dict from column to edges; the last bin is closed.
             where: Which rows count: text such as "age >= 18", or a predicate.
             groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
-            rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
+            rows_per_unit: The most rows one unit may count with in each group; a unit with more counts with their
+                average. The limit of the dataset if left out.
             expected_rows: A public guess of the number of values per cell, for the error in the plan only.
             rest: Whether to add a row for everything else, where the keys are private.
         """
         guess = _read_guess(expected_rows)
-        if _is_private(bounds):
-            asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
-            return self._private_bounds(
-                asked, column, step, lambda scale: Mean(**asked, column=column, scale=scale, expected_rows=guess)
+        if not isinstance(column, str) and isinstance(column, Iterable):
+            listed = [require_column(self.table, name) for name in take(column, len(self.table.columns), "columns")]
+            if not listed:
+                raise BadParameter("there is no column to ask about", fix='pass for example ["age", "pay"]')
+            _require_no_rest(rest)
+            cells, ends = (
+                self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit),
+                _of_columns(bounds, listed, "bounds"),
             )
-        scale = read_fixed_point(self.table, numeric_column(self.table, column), bounds, step)
+            return self.batch([self._moment(Mean, name, ends.get(name), step, cells, guess) for name in listed])
         columns = read_by(self.table, by, keys, bins)
-        if read_axes(self.table, columns, keys, bins) is None:
-            of_rows = self._rows(where, groups_per_unit, rows_per_unit)
-            of = "rows"
+        if not _is_private(bounds) and read_axes(self.table, columns, keys, bins) is None:
+            rows = self._rows(where, groups_per_unit, rows_per_unit)
+            scale = self._scale(column, bounds, step, rows["contribution"])
             return MeasuredKeys(
-                **of_rows, columns=columns, what="mean", of=of, column=column, scale=scale, rest=_read_rest(rest)
+                **rows, columns=columns, what="mean", of="rows", column=column, scale=scale, rest=_read_rest(rest)
             )
         _require_no_rest(rest)
         asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
-        return Mean(**asked, column=column, scale=scale, expected_rows=guess)
+        return self._moment(Mean, column, bounds, step, asked, guess)
+
+    def proportion(
+        self,
+        condition: str | Predicate,
+        by: By = None,
+        keys: Keys = None,
+        bins: Bins = None,
+        where: Where = None,
+        groups_per_unit: Limit = None,
+        rows_per_unit: Limit = None,
+        expected_rows: Limit = None,
+    ) -> Query:
+        """The share of rows for which a condition holds; the number of rows is private too.
+
+        Args:
+            condition: Text such as "age >= 65", or a predicate. It is false where a value that it looks at is missing:
+                such rows are among those for which it does not hold, unless `where` leaves them out.
+            by: The columns to break down by, with public keys or bins for each.
+            keys: The public keys of a column, or a dict from column to keys. Those that nobody has are noisy zeros.
+            bins: The public edges of a column, or a dict from column to edges; the last bin is closed.
+            where: Among which rows: text such as "age >= 18", or a predicate.
+            groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
+            rows_per_unit: The most rows one unit may count with in each group; a unit with more counts with the share
+                of its rows. The limit of the dataset if left out.
+            expected_rows: A public guess of the number of rows per cell, for the error in the plan only.
+        """
+        asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
+        scale = read_condition_scale(asked["contribution"].privacy_unit is not None)
+        guess = _read_guess(expected_rows)
+        return Mean(**asked, column=self._required(condition), scale=scale, expected_rows=guess)
+
+    def ratio(
+        self,
+        numerator: str,
+        denominator: str,
+        bounds: Mapping[str, tuple[NumberLike, NumberLike]] | None = None,
+        step: Mapping[str, NumberLike] | None = None,
+        by: By = None,
+        keys: Keys = None,
+        bins: Bins = None,
+        where: Where = None,
+        groups_per_unit: Limit = None,
+        rows_per_unit: Limit = None,
+    ) -> Query:
+        """The sum of one column over the sum of another, over the rows that have both: pay per hour.
+
+        Args:
+            numerator: The column above.
+            denominator: The column below, which is not negative.
+            bounds: The public bounds of both: {"pay": (0, 200000), "hours": (0, 60)}.
+            step: What values are rounded to, as a dict; as for a mean if left out.
+            by: The columns to break down by, with public keys or bins for each.
+            keys: The public keys of a column, or a dict from column to keys. Those that nobody has are noisy zeros.
+            bins: The public edges of a column, or a dict from column to edges; the last bin is closed.
+            where: Which rows count: text such as "age >= 18", or a predicate.
+            groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
+            rows_per_unit: The most rows one unit may count with in each group; a unit with more counts with their
+                average. The limit of the dataset if left out.
+        """
+        asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
+        columns = numeric_column(self.table, numerator), numeric_column(self.table, denominator)
+        if numerator == denominator:
+            raise BadParameter("a ratio is of two different columns", given=numerator, fix="name another one below")
+        ends, steps = _of_columns(bounds, columns, "bounds"), _of_columns(step, columns, "step")
+        averaged = asked["contribution"].privacy_unit is not None
+        above, below = (
+            read_fixed_point(self.table, column, ends.get(column), steps.get(column), averaged) for column in columns
+        )
+        if below.low < 0 or below.steps[1] < 1:
+            raise BadParameter(
+                "the column below must not be negative",
+                given=f"{denominator} from {below.low} on",
+                fix=f'pass bounds such as {{"{denominator}": (0, 60)}}',
+            )
+        return Ratio(**asked, columns=columns, scales=(above, below), expected_rows=None)
 
     def variance(
         self,
@@ -505,28 +629,118 @@ class Dataset:
         rows_per_unit: Limit = None,
         expected_rows: Limit = None,
     ) -> Query:
-        """The variance of a numeric column, Σ(x − mean)²/n; the number of rows is private too.
+        """The variance of a column of numbers, Σ(x − mean)²/n; the number of rows is private too.
 
         Args:
             column: Whose variance; missing values do not count.
-            bounds: Public; values outside count as the nearer one. "private" to choose them by a tenth of the price.
-            step: What values are rounded to; 1 for whole numbers, else a millionth of the width or a little finer.
+            bounds: Public; values outside count as the nearer one. "private" to choose them by a tenth of
+                the price. A column of booleans needs none: it is 1 where it is true.
+            step: What values are rounded to. If left out, 1 for whole numbers where each row is a unit, a ten
+                thousandth of the width or less where the rows of a unit are averaged, else a millionth.
             by: The columns to break down by, with public keys or bins for each.
             keys: The public keys of a column, or a dict from column to keys. Those that nobody has are noisy zeros.
-            bins: The public edges of a numeric column, or a dict from column to edges; the last bin is closed.
+            bins: The public edges of a column, or a dict from column to edges; the last bin is closed.
             where: Which rows count: text such as "age >= 18", or a predicate.
             groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
-            rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
+            rows_per_unit: The most rows one unit may count with in each group; a unit with more counts with their
+                average. The limit of the dataset if left out.
             expected_rows: A public guess of the number of values per cell, for the error in the plan only.
         """
-        guess = _read_guess(expected_rows)
         asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
-        if _is_private(bounds):
-            return self._private_bounds(
-                asked, column, step, lambda scale: Variance(**asked, column=column, scale=scale, expected_rows=guess)
-            )
-        scale = read_fixed_point(self.table, numeric_column(self.table, column), bounds, step)
-        return Variance(**asked, column=column, scale=scale, expected_rows=guess)
+        return self._moment(Variance, column, bounds, step, asked, _read_guess(expected_rows))
+
+    def deviation(
+        self,
+        column: str,
+        bounds: Bounds = None,
+        step: Limit = None,
+        by: By = None,
+        keys: Keys = None,
+        bins: Bins = None,
+        where: Where = None,
+        groups_per_unit: Limit = None,
+        rows_per_unit: Limit = None,
+        expected_rows: Limit = None,
+    ) -> Query:
+        """The standard deviation of a column of numbers: the square root of its variance.
+
+        Args:
+            column: Whose deviation; missing values do not count.
+            bounds: Public; values outside count as the nearer one. "private" to choose them by a tenth of
+                the price. A column of booleans needs none: it is 1 where it is true.
+            step: What values are rounded to. If left out, 1 for whole numbers where each row is a unit, a ten
+                thousandth of the width or less where the rows of a unit are averaged, else a millionth.
+            by: The columns to break down by, with public keys or bins for each.
+            keys: The public keys of a column, or a dict from column to keys. Those that nobody has are noisy zeros.
+            bins: The public edges of a column, or a dict from column to edges; the last bin is closed.
+            where: Which rows count: text such as "age >= 18", or a predicate.
+            groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
+            rows_per_unit: The most rows one unit may count with in each group; a unit with more counts with their
+                average. The limit of the dataset if left out.
+            expected_rows: A public guess of the number of values per cell, for the error in the plan only.
+        """
+        asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
+        return self._moment(Deviation, column, bounds, step, asked, _read_guess(expected_rows))
+
+    def count_distinct(self, column: str, where: Where = None, groups_per_unit: Limit = None) -> Query:
+        """How many different values a column has; missing ones do not count.
+
+        Args:
+            column: Whose values: text, whole numbers, decimals, booleans, dates or times.
+            where: Which rows count: text such as "age >= 18", or a predicate.
+            groups_per_unit: Of how many values of one unit the number may depend. A unit with more counts with so many
+                of them. The limit of the dataset if left out.
+        """
+        require_column(self.table, column)
+        return CountDistinct(**self._rows(where, groups_per_unit, 1), column=column)
+
+    def min(
+        self,
+        column: str,
+        bounds: Bounds = None,
+        step: Limit = None,
+        grid: Sequence[NumberLike] | None = None,
+        where: Where = None,
+        rows_per_unit: Limit = None,
+    ) -> Query:
+        """About the least value of a numeric column: the quantile at level 0, chosen from a public grid.
+
+        No private answer can depend on the least value alone, for that is often one unit's. So some values lie below
+        the answer; the plan says how many.
+
+        Args:
+            column: Whose least value; missing values do not count.
+            bounds: Public; values outside count as the nearer one.
+            step: The distance of grid points; about a thousandth of the width if left out.
+            grid: The points themselves, instead of bounds and step.
+            where: Which rows count: text such as "age >= 18", or a predicate.
+            rows_per_unit: The most rows one unit may count with, in all.
+        """
+        return self.quantile(column, Fraction(0), bounds, step, grid, where=where, rows_per_unit=rows_per_unit)
+
+    def max(
+        self,
+        column: str,
+        bounds: Bounds = None,
+        step: Limit = None,
+        grid: Sequence[NumberLike] | None = None,
+        where: Where = None,
+        rows_per_unit: Limit = None,
+    ) -> Query:
+        """About the largest value of a numeric column: the quantile at level 1, chosen from a public grid.
+
+        No private answer can depend on the largest value alone, for that is often one unit's. So some values lie above
+        the answer; the plan says how many.
+
+        Args:
+            column: Whose largest value; missing values do not count.
+            bounds: Public; values outside count as the nearer one.
+            step: The distance of grid points; about a thousandth of the width if left out.
+            grid: The points themselves, instead of bounds and step.
+            where: Which rows count: text such as "age >= 18", or a predicate.
+            rows_per_unit: The most rows one unit may count with, in all.
+        """
+        return self.quantile(column, Fraction(1), bounds, step, grid, where=where, rows_per_unit=rows_per_unit)
 
     def median(
         self,
@@ -640,7 +854,7 @@ class Dataset:
         keys: Keys = None,
         bins: Bins = None,
         where: Where = None,
-        of: str = "units",
+        of: str | None = None,
         rows_per_unit: Limit = None,
         groups_per_unit: Limit = None,
     ) -> Query:
@@ -653,16 +867,16 @@ class Dataset:
                 Where keys and bins are left out the keys are private too: only those of enough units show, with a δ.
             bins: The public edges of a numeric column, or a dict from column to edges; the last bin is closed.
             where: Which rows count: text such as "age >= 18", or a predicate.
-            of: "units" or "rows".
+            of: "units" or "rows"; units if both this and `rows_per_unit` are left out.
             rows_per_unit: The most rows one unit may count with for each key, where rows are counted.
             groups_per_unit: The most keys one unit may count for, where the keys are private.
         """
-        _require_countable(of)
+        counted = self._counted(of, rows_per_unit, choice=True)
         columns = read_by(self.table, by, keys, bins)
         if columns and read_axes(self.table, columns, keys, bins) is None:
             most = read_integer(k, "k", at_least=1, at_most=MOST_TURNS)
-            of_rows = self._rows(where, groups_per_unit, 1 if of == "units" else rows_per_unit)
-            return CommonUnknownKeys(**of_rows, columns=columns, k=most, of=of)
+            of_rows = self._rows(where, groups_per_unit, 1 if counted == "units" else rows_per_unit)
+            return CommonUnknownKeys(**of_rows, columns=columns, k=most, of=counted)
         if groups_per_unit is not None:
             raise BadParameter(
                 "with public keys a unit may count for every key",
@@ -671,7 +885,7 @@ class Dataset:
             )
         asked = self._votes(by, keys, bins, where, rows_per_unit)
         length = read_integer(k, "k", at_least=1, at_most=min(cell_count(asked["axes"]), MOST_TURNS))
-        return BestKeys(**asked, k=length, of=of, scale=None)
+        return BestKeys(**asked, k=length, of=counted, scale=None)
 
     def choose(
         self,
@@ -727,7 +941,7 @@ class Dataset:
         keys: Keys = None,
         bins: Bins = None,
         where: Where = None,
-        of: str = "units",
+        of: str | None = None,
         rows_per_unit: Limit = None,
     ) -> Query:
         """Is a count at least so many? Or, by public keys: which key has most?
@@ -738,10 +952,10 @@ class Dataset:
             keys: Their public keys; a tie goes to the one that is listed first.
             bins: Or their public bins.
             where: Which rows count: text such as "age >= 18", or a predicate.
-            of: "units" or "rows".
+            of: "units" or "rows"; units if both this and `rows_per_unit` are left out.
             rows_per_unit: The most rows one unit may count with, where rows are counted.
         """
-        _require_countable(of)
+        counted = self._counted(of, rows_per_unit, choice=True)
         if (at_least is None) == (by is None and keys is None and bins is None):
             raise BadParameter(
                 "a decision is either a test of one count or a vote among keys",
@@ -749,14 +963,14 @@ class Dataset:
             )
         if at_least is not None:
             threshold = read_integer(at_least, "at_least", at_least=1)
-            return IsAtLeast(**self._rows(where, 1, rows_per_unit), axes=(), of=of, at_least=threshold)
+            return IsAtLeast(**self._rows(where, 1, rows_per_unit), axes=(), of=counted, at_least=threshold)
         asked = self._votes(by, keys, bins, where, rows_per_unit)
         size = cell_count(asked["axes"])
         if size < 2:
             raise BadParameter("a vote is among two keys at least", given=size, fix="list all keys that may win")
         if size > MOST_OPTIONS:
             raise TooLarge(f"a vote is among at most {MOST_OPTIONS} keys", given=size, fix="use most_common instead")
-        return Plurality(**asked, of=of)
+        return Plurality(**asked, of=counted)
 
     def sorted_counts(self, by: By, total: NumberLike, top: NumberLike = 100, where: Where = None) -> Query:
         """How many units the most common key has, the next one, and so on; the keys are not released.
@@ -847,6 +1061,25 @@ class Dataset:
         most_rows = base.rows_per_unit if rows is None else read_integer(rows, "rows_per_unit", at_least=1)
         return Contribution(base.privacy_unit, most_groups, most_rows)
 
+    def _counted(self, of: str | None, rows: Limit, choice: bool = False) -> str:
+        """Whether units or rows are counted: units, unless rows are asked for or a number of rows per unit is given.
+
+        A number for the whole dataset is one, too, but not for a choice among keys, where units vote.
+        """
+        base = self.contribution
+        if of is None:
+            single = choice or (base.privacy_unit is not None and base.rows_per_unit == 1)
+            return "units" if single and rows is None else "rows"
+        if not isinstance(of, str) or of not in ("rows", "units"):
+            raise BadParameter("what is counted must be rows or units", given=of, fix='pass of="rows" or of="units"')
+        if of == "units" and rows is not None:
+            raise BadParameter(
+                "a unit counts once, however many rows it has",
+                given=rows,
+                fix='leave rows_per_unit out, or pass of="rows"',
+            )
+        return of
+
     def _rows(self, where: Where, groups: Limit = None, rows: Limit = None) -> _Rows:
         """What every question has."""
         return {"dataset": self, "contribution": self._bound(groups, rows), "where": self._filter(where)}
@@ -889,6 +1122,25 @@ class Dataset:
         asked["contribution"] = self._bound(cell_count(asked["axes"]), rows)
         return asked
 
+    def _moment(
+        self, kind: type[Moment], column: Any, bounds: Any, step: Limit, asked: _Cells, guess: int | None
+    ) -> Query:
+        def with_scale(scale: FixedPoint) -> Moment:
+            return kind(**asked, column=column, scale=scale, expected_rows=guess)
+
+        if _is_private(bounds):
+            return self._private_bounds(asked, column, step, with_scale)
+        return with_scale(self._scale(column, bounds, step, asked["contribution"]))
+
+    def _scale(self, column: Any, bounds: Any, step: Limit, contribution: Contribution) -> FixedPoint:
+        """What a column whose rows are averaged counts in; booleans are 0 or 1."""
+        name, averaged = require_column(self.table, column), contribution.privacy_unit is not None
+        if self.table.columns[name] is not Kind.BOOLEAN:
+            return read_fixed_point(self.table, numeric_column(self.table, name), bounds, step, averaged)
+        if bounds is not None or step is not None:
+            raise BadParameter("a column of booleans is 0 or 1", given=name, fix="leave bounds and step out")
+        return read_condition_scale(averaged)
+
     def _required(self, option: str | Predicate) -> Predicate:
         found = self._filter(option)
         if found is None:
@@ -896,10 +1148,20 @@ class Dataset:
         return found
 
 
-def _require_countable(of: object) -> None:
-    """Refuse to count anything but rows and units."""
-    if not isinstance(of, str) or of not in ("rows", "units"):
-        raise BadParameter("what is counted must be rows or units", given=of, fix='pass of="rows" or of="units"')
+def _of_columns(given: Any, columns: Sequence[str], what: str) -> dict[str, Any]:
+    """What is said about each of several columns."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise BadParameter(
+            f"with several columns {what} must say which are whose",
+            given=type(given).__name__,
+            fix=f'pass {what}={{"{columns[0]}": …}}',
+        )
+    for name in given:
+        if not isinstance(name, str) or name not in columns:
+            raise unknown_label(name, columns, "column")
+    return dict(given)
 
 
 def _is_private(given: object) -> bool:

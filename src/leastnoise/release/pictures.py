@@ -1,4 +1,4 @@
-"""Pictures: how all of them look, readable on white and on black, and a release as bars with error bars.
+"""Pictures: how all of them look, readable on white and on black, and a release as bars with error bars or as words.
 
 The same numbers give the same file. Only released numbers are drawn, rounded.
 
@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +41,7 @@ COLOURS = ("#2f81c7", "#d9661f", "#23977f", "#a05fc9", "#c9466b", "#96812a", "#3
 HEAT = "viridis"
 KINDS = (".png", ".svg", ".pdf")
 _MOST_BARS = 60
+_MOST_LINES, _LONGEST_CHOICE = 20, 40
 
 _TEXT = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color", "grid.color")
 _STYLE = {
@@ -112,13 +115,25 @@ def picture(path: str | Path | None, size: tuple[float, float] = (6.4, 4.0)) -> 
         raise MissingPackage("drawing needs matplotlib", fix='pip install "leastnoise[plots]"') from None
     colours = matplotlib.rcsetup.cycler(color=COLOURS)
     with matplotlib.rc_context({**_STYLE, "axes.prop_cycle": colours}):
-        figure = figures.Figure(figsize=size, layout="constrained")
+        figure = _shown_in_notebooks(figures.Figure)(figsize=size, layout="constrained")
         yield figure
         if target is not None:
             try:
                 figure.savefig(target, metadata=_UNDATED.get(target.suffix.lower()))
             except OSError as error:
                 raise BadParameter("the plot can't be written", given=str(target), fix=f"{error.strerror}") from None
+
+
+@cache
+def _shown_in_notebooks(figure: Any) -> Any:
+    """The class of figures that a notebook shows by itself, without a command that selects a backend."""
+
+    def png(self: Any) -> bytes:
+        file = BytesIO()
+        self.savefig(file, format="png")
+        return file.getvalue()
+
+    return type("Figure", (figure,), {"_repr_png_": png})
 
 
 def literal(text: object) -> str:
@@ -131,16 +146,17 @@ def literal(text: object) -> str:
 
 
 def draw_release(release: Release, path: str | Path | None = None) -> Any:
-    """Draw the values with their error bars; returns the figure, and writes it if a path is given.
+    """Draw the values with their error bars, or a choice in words; returns the figure, and writes it to a path.
 
     Raises:
-        BadParameter: The values are no numbers, or the file can't be written.
+        BadParameter: The file can't be written.
         MissingPackage: matplotlib is not installed.
     """
     table = release.table
     value, low, high = measure_names(table.keys)
-    if not all(isinstance(x, int | float) for x in table[value]):
-        raise BadParameter("only numbers can be drawn", given=release.plan.question, fix="print the release instead")
+    measured = table[value] if value in table.columns else ()
+    if not measured or any(isinstance(x, bool) or not isinstance(x, int | float) for x in measured):
+        return _draw_choice(release, path)
     shown = min(len(table), _MOST_BARS)
     labels = [" · ".join(number(row[i]) for i in range(len(table.keys))) or "value" for row in list(table)[:shown]]
     values = [float(x) for x in table[value][:shown]]
@@ -148,7 +164,8 @@ def draw_release(release: Release, path: str | Path | None = None) -> Any:
     if low in table.columns:
         below = [max(v - float(x), 0.0) for v, x in zip(values, table[low], strict=False)]
         above = [max(float(x) - v, 0.0) for v, x in zip(values, table[high], strict=False)]
-        bars = [below, above]
+        reach = 10 * max(map(abs, values), default=0.0) or 1.0  # an end without a limit leaves the picture
+        bars = [[min(far, reach) for far in side] for side in (below, above)]
     places = range(shown)
     with picture(path, (7.2, max(2.0, 0.9 + 0.24 * shown))) as figure:
         axes = figure.subplots()
@@ -161,3 +178,33 @@ def draw_release(release: Release, path: str | Path | None = None) -> Any:
         axes.set_xlabel(literal(f"cost {release.cost}{meaning}{more}"))
         axes.grid(visible=False, axis="y")
     return figure
+
+
+def _draw_choice(release: Release, path: str | Path | None) -> Any:
+    """What was decided or chosen, in large letters, the best first; it is one of the options and has no error bars."""
+    table = release.table
+    chosen = [" · ".join(_said(cell) for cell in row) for row in list(table)[:_MOST_LINES]]
+    more = "" if len(chosen) == len(table) else f"; {len(table) - len(chosen)} more not shown"
+    large = len(chosen) == 1
+    with picture(path, (7.2, 1.9 if large else 0.9 + 0.3 * len(chosen))) as figure:
+        axes = figure.subplots()
+        axes.set_title(literal(release.plan.question))
+        axes.set_xlabel("\n".join(map(literal, [f"cost {release.cost}{more}", *release.plan.notes[:1]])))
+        axes.set(xlim=(0, 1), ylim=(len(chosen), 0), xticks=[], yticks=[])
+        axes.grid(visible=False)
+        axes.spines[:].set_visible(False)
+        for place, text in enumerate(chosen):
+            axes.text(
+                0.5,
+                place + 0.5,
+                literal(text if len(text) <= _LONGEST_CHOICE else f"{text[:_LONGEST_CHOICE]}…"),
+                ha="center",
+                va="center",
+                color=COLOURS[0],
+                size=24 if large else 12,
+            )
+    return figure
+
+
+def _said(cell: object) -> str:
+    return {True: "yes", False: "no"}[cell] if isinstance(cell, bool) else number(cell)

@@ -50,6 +50,7 @@ class AnswerPlan:
         noise: What was added to each value, in steps, where that is one whole noise: for remapping.
         prepare: What the mechanism needs of what was read.
         ranges: The sum of the cells between two keys or edges, with its interval; None where cells have no order.
+        supposing: What the error supposes of private things; nothing if empty.
     """
 
     mechanism: Mechanism
@@ -66,6 +67,7 @@ class AnswerPlan:
     noise: IntegerNoise | None = None
     prepare: Callable[[Any], Any] | None = None
     ranges: Callable[[Any, tuple[Any, Any], Fraction], RangeAnswer] | None = None
+    supposing: str = ""
 
     def draw(self, truth: Any) -> Json:
         """One draw at what was read, with unpredictable noise, as JSON for the ledger."""
@@ -134,6 +136,9 @@ class ReleasePlan:
         options: All candidates that were compared, the best first.
         notes: What else an analyst should know.
         left: What the budget leaves now; None without a ledger.
+        supposing: What the error supposes of private things; nothing if empty.
+        counted: What counts of the data: how much of a unit, and which rows do not.
+        measured_in: The unit of the answer and of its error; nothing if empty.
     """
 
     question: str
@@ -148,6 +153,9 @@ class ReleasePlan:
     price: Privacy | None = None
     confidence: Fraction = LEVEL
     left: Remaining | None = field(default=None, compare=False)
+    supposing: str = ""
+    counted: str = ""
+    measured_in: str = ""
     other_prices: Callable[[Fraction], tuple[PricedError, ...]] = field(default=_none, compare=False, repr=False)
 
     @property
@@ -173,10 +181,11 @@ class ReleasePlan:
     def lines(self) -> list[tuple[str, str]]:
         """What there is to say, one thing a line."""
         shown = [
+            ("counts", self.counted or None),
             ("mechanism", mechanism_name(self.mechanism)),
             ("because", f"{self.reason.theorem} ({self.reason.citation})"),
             ("sensitivity", None if self.sensitivity is None else str(self.sensitivity)),
-            *_error_lines(self.error, self.confidence),
+            *_error_lines(self.error, self.confidence, self.measured_in, self.supposing),
             ("lower bound", "none known" if self.lower_bound is None else f"{number(self.lower_bound)} expected"),
             ("costs", price_text(self.price, self.cost)),
             ("other prices", self._other_prices()),
@@ -195,6 +204,8 @@ class ReleasePlan:
         """JSON-ready: exact numbers as text."""
         return {
             "question": self.question,
+            "counts": self.counted,
+            "measured_in": self.measured_in,
             "mechanism": mechanism_name(self.mechanism),
             "reason": {"theorem": self.reason.theorem, "citation": self.reason.citation},
             "sensitivity": None if self.sensitivity is None else self.sensitivity.to_dict(),
@@ -206,6 +217,7 @@ class ReleasePlan:
                 "within": None if self.error_within is None else float(self.error_within),
                 "confidence": float(self.confidence),
                 "attained": self.error.attained,
+                "supposing": self.supposing,
             },
             "lower_bound": None if self.lower_bound is None else float(self.lower_bound),
             "price": None if self.price is None else self.price.to_dict(),
@@ -282,10 +294,14 @@ def unit_of(error: ErrorEstimate) -> str:
     return "" if error.loss == "absolute" else f" {error.loss}"
 
 
-def _error_lines(error: ErrorEstimate | None, level: Fraction) -> list[tuple[str, str | None]]:
+def _error_lines(
+    error: ErrorEstimate | None, level: Fraction, measured_in: str, supposing: str
+) -> list[tuple[str, str | None]]:
+    """The error in the unit of the answer; where it supposes something of the data, every line says so."""
     if error is None:
-        return [("error", "depends on the number of rows")]
-    unit, within = "" if error.loss == "absolute" else f"({error.loss})", error.quantiles.get(level)
+        return [("error", "depends on the number of rows; the release says how far off it is")]
+    unit, within = measured_in if error.loss == "absolute" else error.loss, error.quantiles.get(level)
+    unit += f", {supposing}" if supposing else ""
     at_most = "" if error.attained else "at most "
     return [
         ("expected error", f"{at_most}{number(error.expected)} {unit}"),

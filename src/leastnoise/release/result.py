@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from leastnoise.model.losses import Loss, absolute
 from leastnoise.model.mechanism import ErrorEstimate
 from leastnoise.model.priors import PriorLike
 from leastnoise.model.show import aligned, html_table, number, rich_table, short_table
-from leastnoise.release.plan import AnswerPlan, Change, RangeAnswer, ReleasePlan, percent, unit_of
+from leastnoise.release.plan import AnswerPlan, Change, RangeAnswer, ReleasePlan, percent
 from leastnoise.release.tables import TidyTable, measure_names
 
 __all__ = ["Release", "read_confidence"]
@@ -85,7 +86,22 @@ class Release:
         table = self.how.to_table(self.recorded, level)
         for change in self.changes:
             table = change(table, level)
-        return replace(self, table=table, plan=replace(self.plan, confidence=level, error=self.how.error_at(level)))
+        error = None if self.how.supposing else self.how.error_at(level)
+        return replace(self, table=table, plan=replace(self.plan, confidence=level, error=error))
+
+    @property
+    def error_within(self) -> Fraction | float | None:
+        """How far off each number is at most, with the probability `confidence`.
+
+        Where the law of the noise alone does not say it (means, variances, ratios), it is the largest distance of a
+        value from an end of its interval: the error of this release. None where there is neither.
+        """
+        known = self.plan.error_within
+        names = measure_names(self.table.keys)
+        if known is not None or any(name not in self.table.columns for name in names):
+            return known
+        rows = zip(*(self.table[name] for name in names), strict=True)
+        return max((max(value - low, high - value) for value, low, high in rows), default=None)
 
     def range(self, first: Any, last: Any, confidence: NumberLike | None = None) -> RangeAnswer:
         """The sum of the cells from one key or edge to another, with its interval. Free.
@@ -185,12 +201,31 @@ class Release:
         """An Arrow table."""
         return self.table.to_arrow()
 
+    def to_csv(self, path: str | Path | None = None) -> str | None:
+        """Comma-separated values in UTF-8 with a header: the text, or nothing if it is written to a file.
+
+        Keys are written as they are: a spreadsheet may read one that starts with "=", "+", "-" or "@" as a formula.
+
+        Args:
+            path: Where to; if left out, the text is returned.
+        """
+        return self.table.to_csv(path)
+
+    def to_parquet(self, path: str | Path) -> None:
+        """A Parquet file, one row per released number.
+
+        Args:
+            path: Where to.
+        """
+        self.table.to_parquet(path)
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready: the rows, the plan and the request."""
         return {
             "columns": list(self.table.names),
             "keys": list(self.table.keys),
             "rows": [[_plain(cell) for cell in row] for row in self.table],
+            "confidence": float(self.confidence),
             "plan": self.plan.to_dict(),
             "request_id": self.request_id,
             "steps": list(self.steps),
@@ -206,22 +241,35 @@ class Release:
     def caption(self) -> str:
         """One line about it."""
         done = f"; {', '.join(self.steps)}" if self.steps else ""
-        far = self.plan.error_within
-        unit = "" if self.plan.error is None else unit_of(self.plan.error)
-        off = "" if far is None else f"; {percent(self.confidence)} error {number(far)}{unit}"
+        far = self.error_within
+        unit = (
+            self.plan.measured_in
+            if self.plan.error is None or self.plan.error.loss == "absolute"
+            else self.plan.error.loss
+        )
+        off = "" if far is None else f"; {percent(self.confidence)} error {number(far)} {unit}".rstrip()
         return f"{self.plan.question}; cost {self.cost}{off}{done}"
 
+    @property
+    def remarks(self) -> list[str]:
+        """What the numbers are: what counts of the data, and what the intervals hold."""
+        counted = [f"counts {self.plan.counted}"] if self.plan.counted else []
+        if measure_names(self.table.keys)[1] not in self.table.columns:
+            return counted
+        each = "each true value" if self.table.keys else "the true value"
+        return [*counted, f"low and high hold {each} with probability {percent(self.confidence)}"]
+
     def __str__(self) -> str:
-        """The table, and a line about it."""
-        return f"{aligned(short_table(self.table.names, list(self.table)))}\n{self.caption}"
+        """The table, and lines about it."""
+        return "\n".join([aligned(short_table(self.table.names, list(self.table))), self.caption, *self.remarks])
 
     def __rich__(self) -> Any:
         """The same for the terminal."""
-        return rich_table(short_table(self.table.names, list(self.table)), self.caption)
+        return rich_table(short_table(self.table.names, list(self.table)), "; ".join([self.caption, *self.remarks]))
 
     def _repr_html_(self) -> str:
         head, *body = short_table(self.table.names, list(self.table))
-        return html_table(self.caption, body, head)
+        return html_table("; ".join([self.caption, *self.remarks]), body, head)
 
     @property
     def _names(self) -> tuple[str, str, str]:
@@ -270,4 +318,6 @@ def _round(places: int, value: float) -> float | int:
 
 
 def _plain(cell: Any) -> Any:
+    if isinstance(cell, float) and not isfinite(cell):
+        return None  # JSON has no infinity: this end of the interval has no limit
     return cell if cell is None or isinstance(cell, bool | int | float | str) else str(cell)

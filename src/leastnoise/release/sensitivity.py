@@ -38,6 +38,7 @@ from leastnoise.data import (
     Predicate,
     SumOf,
     Table,
+    TimeAxis,
     holds,
 )
 from leastnoise.data.predicates.nodes import Literal, Node
@@ -46,7 +47,15 @@ from leastnoise.model.sensitivity import Norm, Sensitivity
 from leastnoise.model.show import number
 from leastnoise.release.arguments import FixedPoint
 
-__all__ = ["cells_reachable", "enough_units", "points_reachable", "sensitivity_of", "steps_reachable", "unit_name"]
+__all__ = [
+    "cells_reachable",
+    "enough_units",
+    "points_reachable",
+    "sensitivity_of",
+    "sensitivity_of_distinct",
+    "steps_reachable",
+    "unit_name",
+]
 
 _LARGEST_REAL = Fraction(1.7976931348623157e308)
 _MANY = 128  # nε from which "any number of units" is true to 27 digits
@@ -68,7 +77,7 @@ def sensitivity_of(
     measure: Measure,
     tables: Sequence[int | None] = (1,),
     *,
-    pair: bool = False,
+    parts: bool = False,
     norm: Norm = "l1",
 ) -> Sensitivity:
     """How much one unit, added or removed, changes what is released.
@@ -77,8 +86,9 @@ def sensitivity_of(
         contribution: What the engine enforces.
         measure: What the engine adds up in each cell; from it follow what a row is worth and what a step is.
         tables: The number of cells of each table that is released; None where it is not limited.
-        pair: Whether a cell holds both Σ(q − low) and Σ(high − q) in place of Σ(q − centre): a row is worth the width
-            of the bounds to the two together.
+        parts: Whether a cell holds the parts of a whole in place of one sum: Σ(q − low) and Σ(high − q), or the same
+            of squares and what is left. None is negative and together a row is worth the width of the bounds to the
+            power of the measure, so that a unit moves them by no more than its rows times that in the ℓ₁ norm.
         norm: What the mechanism is calibrated to.
 
     >>> from leastnoise.data import CountRows
@@ -91,8 +101,8 @@ def sensitivity_of(
     low, high, step = 1, 1, Fraction(1)
     if isinstance(measure, SumOf):
         low, high, step = measure.lowest, measure.highest, measure.step**measure.power
-        if pair:
-            low = high = measure.steps[1] - measure.steps[0]
+        if parts:
+            low = high = (measure.steps[1] - measure.steps[0]) ** measure.power
     if isinstance(measure, CountUnits):
         rows = 1
     cells = sum(groups if size is None else min(groups, size) for size in tables)
@@ -104,6 +114,17 @@ def sensitivity_of(
         norm=norm,
         monotone=low >= 0 or high <= 0,
     )
+
+
+def sensitivity_of_distinct(contribution: Contribution) -> Sensitivity:
+    """How much one unit changes a number of different values, of which it keeps at most `groups_per_unit`.
+
+    >>> sensitivity_of_distinct(Contribution("person", 3)).l1
+    3
+    """
+    most = contribution.groups_per_unit
+    brings = f"{unit_name(contribution)}, added or removed, brings at most {_many(most, 'value')} that no other has"
+    return Sensitivity(cells=1, each=most, reason=brings)
 
 
 def unit_name(contribution: Contribution) -> str:
@@ -189,6 +210,8 @@ def _cells(axis: Axis, column: Column) -> list[object]:
     if isinstance(axis, BinAxis):
         spans = list(pairwise(axis.edges))
         return [_value_in(low, high, column, closed=place == len(spans) - 1) for place, (low, high) in enumerate(spans)]
+    if isinstance(axis, TimeAxis):
+        return [edge.date() if column.kind is Kind.DATE else edge for edge in axis.edges[:-1]]
     return [_Missing if key is None else key if column.can_hold(key) else None for key in axis.keys]
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from leastnoise.errors import MissingPackage
+from leastnoise.errors import BadParameter, MissingPackage
 from leastnoise.model.labels import unknown_label
 
 __all__ = ["TidyTable", "free_name", "measure_names"]
@@ -82,8 +84,42 @@ class TidyTable:
         return _package("polars").DataFrame({name: list(column) for name, column in self.columns.items()}, strict=False)
 
     def to_arrow(self) -> Any:
-        """An Arrow table."""
-        return _package("pyarrow").table({name: list(column) for name, column in self.columns.items()})
+        """An Arrow table; whole numbers beyond 64 bits are doubles there."""
+        return _package("pyarrow").table({name: _narrow(column) for name, column in self.columns.items()})
+
+    def to_csv(self, path: str | Path | None = None) -> str | None:
+        """Comma-separated values in UTF-8 with a header: the text, or nothing if it is written to a file.
+
+        Fields with commas, quotes or line breaks are quoted, and so is empty text; a field with nothing in it is a
+        missing key. Keys are written as they are: a spreadsheet may read one that starts with "=", "+", "-" or "@" as a
+        formula.
+
+        Args:
+            path: Where to; if left out, the text is returned.
+
+        >>> print(TidyTable({"city": ("a, b", "", None), "value": (1, 2, 3)}, ("city",)).to_csv(), end="")
+        city,value
+        "a, b",1
+        "",2
+        ,3
+        """
+        lines = [self.names, *self]
+        text = "".join(f"{','.join(map(_field, line))}\n" for line in lines)
+        if path is None:
+            return text
+        with _writable(path) as file:
+            file.write(text.encode())
+        return None
+
+    def to_parquet(self, path: str | Path) -> None:
+        """A Parquet file.
+
+        Args:
+            path: Where to.
+        """
+        table = self.to_arrow()
+        with _writable(path) as file:
+            _package("pyarrow.parquet").write_table(table, file)
 
 
 def measure_names(keys: tuple[str, ...]) -> tuple[str, str, str]:
@@ -100,6 +136,34 @@ def free_name(name: str, taken: tuple[str, ...]) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+def _field(cell: Any) -> str:
+    text = "" if cell is None else repr(cell) if isinstance(cell, float) else str(cell)
+    if (text == "" and cell is not None) or any(sign in text for sign in ',"\r\n') or text != text.strip():
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _narrow(column: tuple[Any, ...]) -> list[Any]:
+    """A column whose numbers Arrow can hold."""
+    if any(isinstance(cell, int) and cell.bit_length() > 63 for cell in column):
+        return [float(cell) if isinstance(cell, int) else cell for cell in column]
+    return list(column)
+
+
+@contextmanager
+def _writable(path: str | Path) -> Iterator[BinaryIO]:
+    """A file to write to.
+
+    Raises:
+        BadParameter: It can't be written.
+    """
+    try:
+        with Path(path).open("wb") as file:
+            yield file
+    except OSError as error:
+        raise BadParameter("the file can't be written", given=str(path), fix=f"{error.strerror}") from None
 
 
 def _package(name: str) -> Any:

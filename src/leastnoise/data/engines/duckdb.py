@@ -33,7 +33,22 @@ if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
-__all__ = ["DUCKDB", "Attached", "EmbeddedTable", "path_list", "path_literal", "write_parquet"]
+__all__ = [
+    "DUCKDB",
+    "TABLES",
+    "Attached",
+    "EmbeddedTable",
+    "duckdb_tables",
+    "path_list",
+    "path_literal",
+    "write_parquet",
+]
+
+TABLES = (
+    "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'attached' "
+    "UNION SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = 'attached' AND NOT internal"
+)
+"""The schemas and names of the tables and views of a database that is attached."""
 
 _WHOLE = {
     **{f"{signed}TINYINT": whole_range(8, not signed) for signed in ("", "U")},
@@ -296,6 +311,26 @@ def path_list(files: Sequence[Path]) -> str:
 def path_literal(path: Path) -> str:
     """A path as SQL text."""
     return "'" + str(path).replace("'", "''") + "'"
+
+
+def duckdb_tables(path: Path) -> list[tuple[str, str]]:
+    """The schemas and names of the tables and views of a database.
+
+    Raises:
+        BadSource: It can't be opened.
+    """
+    folder, found = TemporaryFolder.make(None), None
+    connection = _connect(folder, None)
+    try:
+        connection.execute(f"ATTACH {path_literal(path)} AS attached (READ_ONLY)")
+        found = sorted((str(schema), str(name)) for schema, name in connection.execute(TABLES).fetchall())
+    except Exception:
+        found = None
+    finally:
+        _let_go(connection, folder, os.getpid())
+    if found is None:
+        raise BadSource("this is no database that can be opened", given=path.name, fix="name a DuckDB file")
+    return found
 
 
 def _connect(folder: TemporaryFolder, memory_limit: str | None) -> duckdb.DuckDBPyConnection:

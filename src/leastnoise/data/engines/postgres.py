@@ -15,7 +15,7 @@ from leastnoise.errors import BadSource, MissingPackage
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["POSTGRES", "PostgresTable"]
+__all__ = ["POSTGRES", "PostgresTable", "postgres_tables"]
 
 _WHOLE = {"int2": whole_range(16), "int4": whole_range(32), "int8": whole_range(64)}
 _KINDS = {
@@ -28,6 +28,10 @@ _KINDS = {
     "date": Kind.DATE,
 }
 # The name without a search path: `sales` and `public.sales` are one table.
+_TABLES = (
+    "SELECT table_schema, table_name FROM information_schema.tables "
+    "WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2"
+)
 _NAME = """
 SELECT current_database(), nspname, relname FROM pg_catalog.pg_class
 JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = to_regclass(%s)
@@ -146,15 +150,7 @@ class PostgresTable(Table):
         return identity, columns, ".".join(map(self.dialect.quote, (schema, table)))
 
     def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
-        try:
-            import psycopg
-        except ImportError:
-            raise MissingPackage("psycopg is not installed", fix="pip install 'leastnoise[postgres]'") from None
-        connection = psycopg.connect(self._address, connect_timeout=10, client_encoding="utf8")
-        connection.read_only = True
-        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        connection.execute("SET LOCAL datestyle = 'ISO'")
-        return connection
+        return _connected(self._address)
 
     def _execute(self, text: str, values: list[object]) -> Sequence[Sequence[Any]]:
         with self._connect() as connection:
@@ -166,6 +162,37 @@ class PostgresTable(Table):
     def _release(self) -> None:
         """Forget the address."""
         self._address = ""
+
+
+def _connected(address: str) -> psycopg.Connection[tuple[Any, ...]]:
+    try:
+        import psycopg
+    except ImportError:
+        raise MissingPackage("psycopg is not installed", fix="pip install 'leastnoise[postgres]'") from None
+    connection = psycopg.connect(address, connect_timeout=10, client_encoding="utf8")
+    connection.read_only = True
+    connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+    connection.execute("SET LOCAL datestyle = 'ISO'")
+    return connection
+
+
+def postgres_tables(address: str) -> list[tuple[str, str]]:
+    """The schemas and names of the tables and views that this user may read.
+
+    Raises:
+        BadSource: Postgres does not answer.
+    """
+    found = None
+    try:
+        with _connected(address) as connection:
+            found = [(str(schema), str(name)) for schema, name in connection.execute(_TABLES).fetchall()]
+    except MissingPackage:
+        raise
+    except Exception:
+        found = None
+    if found is None:  # outside of `except`: the driver's words may quote the password
+        raise BadSource("Postgres does not answer", fix="see the address and the rights of the user")
+    return found
 
 
 def _columns(connection: psycopg.Connection[tuple[Any, ...]], source: str) -> list[Column]:

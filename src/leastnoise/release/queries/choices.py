@@ -148,6 +148,10 @@ class BestKeys(CellQuery):
         best = "best" if self.k == 1 else f"{self.k} best"
         return self.described(f"{best} {score}")
 
+    @property
+    def share_of_a_unit(self) -> str:
+        return f"each {self.contribution.privacy_unit} once" if self.of == "units" else super().share_of_a_unit
+
     def parameters(self) -> dict[str, Json]:
         bounds = {} if self.scale is None else self.scale.parameters()
         return {**super().parameters(), "k": self.k, "of": self.of, **bounds}

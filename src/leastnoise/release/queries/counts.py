@@ -48,7 +48,7 @@ class Count(CountQuery):
 
     @property
     def question(self) -> str:
-        return self.described(f"count of {self.of}")
+        return self.described(f"count of {self.counted_words}")
 
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """Noise on each cell."""
@@ -77,6 +77,16 @@ class Sum(CellQuery):
     @property
     def question(self) -> str:
         return self.described(f"sum of {self.column}")
+
+    @property
+    def measured_in(self) -> str:
+        return self.column
+
+    @property
+    def share_of_a_unit(self) -> str:
+        rows = self.contribution.rows_per_unit
+        worth = "one row" if rows == 1 else f"{rows} rows"
+        return f"of each {self.contribution.privacy_unit} at most what {worth} can be worth"
 
     def parameters(self) -> dict[str, Json]:
         return {**super().parameters(), "column": self.column, **self.scale.parameters()}

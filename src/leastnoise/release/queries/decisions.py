@@ -85,7 +85,7 @@ class IsAtLeast(_Decision):
 
     @property
     def question(self) -> str:
-        return self.described(f"is the count of {self.of} at least {self.at_least}")
+        return self.described(f"is the count of {self.counted_words} at least {self.at_least}")
 
     def parameters(self) -> dict[str, Json]:
         return {**super().parameters(), "at_least": self.at_least}
@@ -112,7 +112,7 @@ class Plurality(_Decision):
 
     @property
     def question(self) -> str:
-        return self.described(f"which has most {self.of}")
+        return self.described(f"which has most {self.counted_words}")
 
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """The optimal vote."""

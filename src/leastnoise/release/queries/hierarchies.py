@@ -80,7 +80,7 @@ class Hierarchy(Workload):
     @property
     def question(self) -> str:
         groups = self.workload.answers - self.workload.cells
-        return self.described(f"count of {self.of} and of {groups} groups above")
+        return self.described(f"count of {self.counted_words} and of {groups} groups above")
 
     def parameters(self) -> dict[str, Json]:
         paths: list[Json] = [[write_key(key) for key in path] for path in self.paths]

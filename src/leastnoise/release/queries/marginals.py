@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.composition.price import gaussian_within, pure_within
-from leastnoise.data import Axis, BinAxis, Predicate, col, typed
+from leastnoise.data import Axis, BinAxis, Kind, Predicate, TimeAxis, col, typed
 from leastnoise.errors import NumberTooLarge
 from leastnoise.exact.enclosures import Enclosure, sqrt_enclosure
 from leastnoise.ledger.record import Json
@@ -120,7 +120,7 @@ class Tables(CountQuery):
     @property
     def question(self) -> str:
         many = "one table" if len(self.tables) == 1 else f"{len(self.tables)} tables"
-        return self.described(f"{many} of the count of {self.of}")
+        return self.described(f"{many} of the count of {self.counted_words}")
 
     def parameters(self) -> dict[str, Json]:
         return {**super().parameters(), "tables": [list(table) for table in self.tables], "goal": self.goal}
@@ -167,7 +167,7 @@ class Tables(CountQuery):
 
     def _on_all_axes(self) -> Predicate:
         """The filter that makes all tables count the same rows, so that their totals can agree."""
-        parts = [_on_axis(axis) for axis in self.axes]
+        parts = [_on_axis(axis, self.dataset.table.columns[axis.column]) for axis in self.axes]
         inside = typed(reduce(and_, parts), self.dataset.table.columns)
         return inside if self.where is None else self.where & inside
 
@@ -213,10 +213,13 @@ def _proven(mechanism: TablesMechanism, sizes: tuple[int, ...]) -> tuple[str, ..
     )
 
 
-def _on_axis(axis: Axis) -> Predicate:
+def _on_axis(axis: Axis, kind: Kind) -> Predicate:
     value = col(axis.column)
     if isinstance(axis, BinAxis):
         return (value >= _literal(axis.edges[0])) & (value <= _literal(axis.edges[-1]))
+    if isinstance(axis, TimeAxis):
+        first, last = (edge.date() if kind is Kind.DATE else edge for edge in (axis.edges[0], axis.edges[-1]))
+        return (value >= first) & (value < last)
     known = [key for key in axis.keys if key is not None]
     if len(known) == len(axis.keys):
         return value.is_in(known)

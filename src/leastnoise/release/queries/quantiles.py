@@ -73,6 +73,10 @@ class Quantiles(CellQuery):
         named = names.get(str(self.levels[0]), f"quantile {listed}") if len(self.levels) == 1 else f"quantiles {listed}"
         return self.described(f"{named} of {self.column}")
 
+    @property
+    def measured_in(self) -> str:
+        return self.column
+
     def parameters(self) -> dict[str, Json]:
         even: list[Json] = [str(self.grid[0]), str(self.even), len(self.grid)]
         found: dict[str, Json] = {

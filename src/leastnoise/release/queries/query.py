@@ -103,6 +103,33 @@ class Query(ABC):
         """What is asked, in a few words; public."""
 
     @property
+    def measured_in(self) -> str:
+        """The unit of the answer and of its error; nothing if empty."""
+        return ""
+
+    @property
+    def share_of_a_unit(self) -> str:
+        """How much of one unit counts, in a few words."""
+        return f"at most {_many(self.contribution.rows_per_unit, 'row')} of each {self.contribution.privacy_unit}"
+
+    @property
+    def counted_in(self) -> int | None:
+        """The number of groups that units are counted in; None where it is not known in advance."""
+        return cell_count(self.broken_down_by)
+
+    @property
+    def what_counts(self) -> str:
+        """What counts of the data: how much of a unit, and which rows do not."""
+        unit, groups = self.contribution.privacy_unit, self.contribution.groups_per_unit
+        if unit is None:
+            return "every row, as a unit of its own"
+        cells = self.counted_in
+        places = "" if cells == 1 else f", in at most {_many(groups, 'group')}"
+        if cells is not None and cells <= groups:
+            places = "" if cells == 1 else ", in every group"
+        return f"{self.share_of_a_unit}{places}; rows without {unit} are left out"
+
+    @property
     def broken_down_by(self) -> tuple[Axis, ...]:
         """The public axes of the answer; none unless a query has some."""
         return ()
@@ -270,8 +297,10 @@ class Query(ABC):
             check=partial(self.check, how.event),
             opening=dataset.opening,
         )
-        left = left_after(dataset.ledger, request)
-        return Release(how.to_table(recorded, level), replace(plan, left=left), name, how=how, recorded=recorded)
+        plan = replace(plan, left=left_after(dataset.ledger, request))
+        if how.supposing:  # the release has intervals of its own, which suppose nothing
+            plan = replace(plan, error=None, supposing="")
+        return Release(how.to_table(recorded, level), plan, name, how=how, recorded=recorded)
 
     def release_plan(self, how: AnswerPlan, price: Privacy, level: Fraction) -> ReleasePlan:
         """What there is to say of an answer at a price."""
@@ -291,6 +320,9 @@ class Query(ABC):
             price=price,
             confidence=level,
             left=self.dataset.left,
+            supposing=how.supposing,
+            counted=self.what_counts,
+            measured_in=self.measured_in,
             other_prices=partial(self.public._priced_errors, price),
         )
 
@@ -351,6 +383,20 @@ class CountQuery(CellQuery):
     of: str
 
     @property
+    def measured_in(self) -> str:
+        return self.of
+
+    @property
+    def share_of_a_unit(self) -> str:
+        return f"each {self.contribution.privacy_unit} once" if self.of == "units" else super().share_of_a_unit
+
+    @property
+    def counted_words(self) -> str:
+        """What is counted, in words that name the unit."""
+        unit = self.contribution.privacy_unit
+        return self.of if self.of == "rows" or unit is None else f"units (one per {unit})"
+
+    @property
     def counted(self) -> CountRows | CountUnits:
         """What the engine adds up."""
         return CountUnits() if self.of == "units" else CountRows()
@@ -366,6 +412,10 @@ class CountQuery(CellQuery):
 def _plain(views: tuple[Mapping[str, Any], ...]) -> list[Json]:
     """How the views of a table are made, as JSON."""
     return [dict(view) for view in views]
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def require_currency(budget: Privacy, event: Event) -> None:

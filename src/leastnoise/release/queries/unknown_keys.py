@@ -37,6 +37,18 @@ class KeyQuery(Query):
 
     columns: tuple[str, ...]
 
+    @property
+    def measured_in(self) -> str:
+        return "units"
+
+    @property
+    def counted_in(self) -> None:
+        return None
+
+    @property
+    def share_of_a_unit(self) -> str:
+        return f"each {self.contribution.privacy_unit} once"
+
     def parameters(self) -> dict[str, Json]:
         return {**super().parameters(), "columns": list(self.columns)}
 
@@ -53,8 +65,9 @@ class CountUnknownKeys(KeyQuery):
 
     @property
     def question(self) -> str:
-        unit = self.contribution.privacy_unit or "rows"
-        return self.described(f"count of {unit} by {', '.join(self.columns)} (keys unknown)")
+        unit = self.contribution.privacy_unit
+        counted = "rows" if unit is None else f"units (one per {unit})"
+        return self.described(f"count of {counted} by {', '.join(self.columns)} (keys unknown)")
 
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """The noise, with the least threshold for it, at which the rarest keys show."""

@@ -72,7 +72,7 @@ class Workload(CountQuery):
     @property
     def question(self) -> str:
         what = "linear map" if isinstance(self.workload, ExplicitWorkload) else self.workload.kind
-        return self.described(f"{what} ({self.workload.answers} answers) of the count of {self.of}")
+        return self.described(f"{what} ({self.workload.answers} answers) of the count of {self.counted_words}")
 
     def parameters(self) -> dict[str, Json]:
         return {
@@ -228,8 +228,9 @@ def _span(axis: Axis, first: Any, last: Any) -> tuple[int, int]:
             return start, end - 1
         what = f"edges of {axis.column!r}"
     else:
-        if first in axis.keys and last in axis.keys and axis.keys.index(first) <= axis.keys.index(last):
-            return axis.keys.index(first), axis.keys.index(last)
+        called = axis_labels(axis)
+        if first in called and last in called and called.index(first) <= called.index(last):
+            return called.index(first), called.index(last)
         what = f"keys of {axis.column!r}"
     raise BadParameter(f"a range goes from one of the {what} to a later one", given=(first, last), fix=f"name {what}")
 

@@ -1,0 +1,76 @@
+"""`leastnoise schema` and `leastnoise tables`: what can be asked about. Public things only: no row is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["schema", "tables"]
+
+_CONFIG = typer.Option(help="Instead of ./leastnoise.toml.", show_default=False)
+
+
+def schema(
+    source: Annotated[
+        str, typer.Argument(help='A dataset of leastnoise.toml, files, or "postgresql://…".', show_default=False)
+    ],
+    table: Annotated[
+        str | None, typer.Option(help="Which table, where the source has several.", show_default=False)
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(help="What a column of a CSV holds: age=integer; may be repeated.", show_default=False),
+    ] = None,
+    config: Annotated[Path | None, _CONFIG] = None,
+) -> None:
+    """List the columns of a table with what each holds, and what the configuration fixes about it."""
+    from leastnoise.apps.config import read_configuration
+    from leastnoise.apps.release import column_kinds, fixed_texts, source_of
+    from leastnoise.data import open_table
+    from leastnoise.model.show import aligned, printable
+
+    configuration = read_configuration(config)
+    settings = configuration.datasets.get(source)
+    place = source_of(source, settings, configuration)
+    fixed = fixed_texts(settings, {"table": table}, configuration)
+    kinds = column_kinds(settings, column or (), configuration)
+    with open_table(place, table=fixed["table"], columns=kinds or None) as opened:
+        rows = [["column", "holds", "hint"]]
+        rows += [[printable(name), kind.value, opened.hints.get(name, "")] for name, kind in opened.columns.items()]
+    if not any(row[2] for row in rows[1:]):
+        rows = [row[:2] for row in rows]
+    typer.echo(aligned(rows, left=3))
+    if settings is not None:
+        typer.echo(
+            f"unit: {settings.unit or 'not fixed'}; at most {settings.rows_per_unit} rows of a unit in each of "
+            f"{settings.groups_per_unit} groups"
+        )
+
+
+def tables(
+    source: Annotated[
+        str | None,
+        typer.Argument(help='A DuckDB file or "postgresql://…"; the configuration if left out.', show_default=False),
+    ] = None,
+    config: Annotated[Path | None, _CONFIG] = None,
+) -> None:
+    """List the tables of a database, or the datasets of the configuration."""
+    from leastnoise.apps.config import read_configuration
+    from leastnoise.data.sources import table_names
+    from leastnoise.errors import BadParameter
+    from leastnoise.model.show import aligned, printable
+
+    if source is not None:
+        if config is not None:
+            raise BadParameter("a database needs no configuration", given=str(config), fix="leave --config out")
+        for name in table_names(source):
+            typer.echo(printable(name))
+        return
+    configuration = read_configuration(config)
+    if not configuration.datasets:
+        raise BadParameter("no datasets are configured here", fix="name a database, or write leastnoise.toml")
+    rows = [["dataset", "source", "unit"]]
+    rows += [[name, each.source, each.unit or ""] for name, each in configuration.datasets.items()]
+    typer.echo(aligned([[printable(cell) for cell in row] for row in rows], left=3))
