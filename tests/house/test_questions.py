@@ -15,6 +15,7 @@ from leastnoise.data import Contribution, open_table
 from leastnoise.errors import LeastNoiseError
 from leastnoise.ledger import Opening
 from leastnoise.release import Batch, Dataset, Query
+from leastnoise.release.calls import questions_of
 
 OPTIONS = {item.name for item in fields(Options)}
 COLUMNS = {"u": pa.int64(), "city": pa.string(), "age": pa.int64(), "pay": pa.float64(), "f": pa.bool_()}
@@ -44,15 +45,31 @@ SAID = {  # what each option may say
     "at_least": [5],
     "total": [50],
     "groups_per_unit": [2],
-    "rows_per_unit": [3],
+    "rows_per_unit": ["3"],
+    "rest": [True],
+    "interval_share": ["1/3"],
+    "interval_confidence": ["0.9"],
 }
 ASKED = {  # a complete question for each command, some with alternatives
-    "count": [((), {}), ((), {"by": ["city"], "keys": ["c,d"]}), ((), {"by": ["age"], "keys": ["1,2"]})],
+    "count": [
+        ((), {}),
+        ((), {"by": ["city"]}),
+        ((), {"by": ["city"], "keys": ["c,d"]}),
+        ((), {"by": ["age"], "keys": ["1,2"]}),
+    ],
     "count-distinct": [(("city",), {})],
-    "sum": [(("age",), {"bounds": ["0,5"]}), (("age",), {"bounds": ["0,5"], "by": ["city"], "keys": ["c"]})],
+    "sum": [
+        (("age",), {"bounds": ["0,5"]}),
+        (("age",), {"bounds": ["0,5"], "by": ["city"]}),
+        (("age",), {"bounds": ["0,5"], "by": ["city"], "keys": ["c"]}),
+    ],
     "proportion": [(("age > 1",), {}), (("age > 1",), {"by": ["city"], "keys": ["c"]})],
     "ratio": [(("age", "pay"), {"bounds": ["age=0,5", "pay=0,6"]})],
-    "quantile": [(("age",), {"bounds": ["0,5"], "level": ["0.5"]}), (("age",), {"grid": ["0,9"], "level": ["0.5"]})],
+    "quantile": [
+        (("age",), {"bounds": ["0,5"], "level": ["0.5"], "interval_share": "1/2"}),
+        (("age",), {"bounds": ["0,5"], "level": ["0.5"]}),
+        (("age",), {"grid": ["0,9"], "level": ["0.5"]}),
+    ],
     "choose": [
         ((), {"option": ["x: age < 4", "y: age > 5"]}),
         (("city",), {"keys": ["c,d"]}),
@@ -64,22 +81,22 @@ ASKED = {  # a complete question for each command, some with alternatives
     "sorted-counts": [(("city",), {"total": 100})],
 }
 VALUES = [
+    (("age",), {"bounds": ["0,5"], "by": ["city"]}),
+    (("age",), {"bounds": ["0,5"], "interval_share": "1/2"}),
     (("age",), {"bounds": ["0,5"]}),
     (("age",), {"bounds": ["0,5"], "by": ["city"], "keys": ["c"]}),
     (("age",), {"grid": ["0,9"]}),
 ]
-KEYS = [(("city",), {"keys": ["c,d"]}), (("age",), {"bins": ["0,1,2"]}), (("city", "f"), {"keys": ["city=c,d"]})]
-
-
-def questions_of_the_api():
-    hints = {
-        name: inspect.signature(method).return_annotation for name, method in vars(Dataset).items() if callable(method)
-    }
-    return {name for name, hint in hints.items() if not name.startswith("_") and "Query" in str(hint)}
+KEYS = [
+    (("city",), {}),
+    (("city",), {"keys": ["c,d"]}),
+    (("age",), {"bins": ["0,1,2"]}),
+    (("city", "f"), {"keys": ["city=c,d"]}),
+]
 
 
 def test_every_question_of_the_api_is_a_command():
-    assert {question.method for question in QUESTIONS.values()} == questions_of_the_api()
+    assert {question.method for question in QUESTIONS.values()} == set(questions_of(Dataset)) - {"batch"}
 
 
 def test_every_parameter_is_a_word_an_option_or_fixed():
@@ -112,7 +129,7 @@ def told(query):
 
 def made(dataset, name, words, options):
     try:
-        return told(make_question(dataset, None, name, words, Options(**options), unknown_keys=False))
+        return told(make_question(dataset, None, name, words, Options(**options), unknown_keys=True))
     except LeastNoiseError:
         return None
 
@@ -129,7 +146,10 @@ def test_no_option_is_ever_ignored(dataset, name):
             for words, options, found in complete
             for said in SAID[option]
         ]
-        assert not [one for one in outcomes if one[0] == one[1] and not one[2]], option
+        same = [one for one in outcomes if one[0] == one[1] and not one[2]]
+        if option == "of":  # by unknown keys with one row of each unit, rows and units are the same question
+            same = [one for one in same if "keys unknown" not in str(one)]
+        assert not same, option
         if option not in takes(name):
             assert all(other is None for _, other, _ in outcomes), option
         elif complete and SAID[option] and option not in ("by", "keys", "key", "bins"):

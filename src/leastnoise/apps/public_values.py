@@ -51,7 +51,10 @@ class Options:
     at_least: int | None = None
     total: int | None = None
     groups_per_unit: int | None = None
-    rows_per_unit: int | None = None
+    rows_per_unit: str | None = None
+    rest: bool | None = None
+    interval_share: str | None = None
+    interval_confidence: str | None = None
 
 
 def public_keys(

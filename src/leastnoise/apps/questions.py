@@ -52,6 +52,7 @@ class Question:
     fixed: Mapping[str, Any] = field(default_factory=dict)
 
 
+_FINDS_KEYS = ("count", "sum", "mean", "most-common")  # whose keys need not be listed, with a δ
 _VALUES = "salary --bounds 0,200000"
 QUESTIONS: Mapping[str, Question] = {
     "count": Question("count", "count --by city --keys Bonn,Ulm"),
@@ -140,6 +141,10 @@ def make_question(
             given=" ".join(columns) or "none",
             fix=f"write for example: {asked.example}",
         )
+    if options.interval_confidence is not None and options.interval_share is None:
+        raise BadParameter(
+            "no interval is asked for", given=options.interval_confidence, fix="add --interval-share 1/2"
+        )
     asking = _Asking(dataset, settings, question, words, by, options, unknown_keys)
     found: Query = getattr(dataset, asked.method)(**asked.fixed, **words, **asking.arguments())
     return found
@@ -198,7 +203,7 @@ class _Asking:
             return {"by": list(by)}
         keys, bins = (read(kinds, self.settings, options, by) for read in (public_keys, public_bins))
         bare = [name for name in by if name not in keys and name not in bins and kinds[name] != "boolean"]
-        may_find = self.question == "count"
+        may_find = self.question in _FINDS_KEYS
         if bare and (not may_find or keys or bins or not self.unknown_keys):
             numeric, timed = kinds[bare[0]] in ("integer", "real", "decimal"), kinds[bare[0]] in ("date", "timestamp")
             raise BadParameter(
@@ -235,7 +240,7 @@ class _Asking:
         known = {} if self.settings is None else self.settings.bounds
         given = _about(self.options.bounds, column, about, "--bounds")
         if given is not None:
-            return tuple(read_numbers(given, "--bounds"))
+            return given if given == "private" else tuple(read_numbers(given, "--bounds"))
         if column in known:
             return tuple(known[column])
         hint = f"; the configuration has bounds for {', '.join(known)}" if known else ""

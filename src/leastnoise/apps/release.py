@@ -74,7 +74,9 @@ def ask(
         Many, _option("What a column of a CSV holds: age=integer, pay=decimal(10,2); may be repeated.", _DATA)
     ] = None,
     groups_per_unit: Annotated[int | None, _option("The most groups one unit may count in.", _QUESTION)] = None,
-    rows_per_unit: Annotated[int | None, _option("The most rows one unit may count with in each.", _QUESTION)] = None,
+    rows_per_unit: Annotated[
+        str | None, _option("The most rows one unit may count with in each; private to choose it.", _QUESTION)
+    ] = None,
     config: Annotated[Path | None, _option("Instead of ./leastnoise.toml.", _DATA)] = None,
     memory_limit: Annotated[str | None, _option("For the embedded engine: 4GB.", _DATA)] = None,
     by: Annotated[Many, _option("Break down by these columns: city,sex.", _QUESTION)] = None,
@@ -87,7 +89,9 @@ def ask(
     ] = None,
     where: Annotated[str | None, _option("Which rows count: \"age >= 18 AND city = 'Bonn'\".", _QUESTION)] = None,
     of: Annotated[str | None, _option("What is counted: rows or units.", _QUESTION)] = None,
-    bounds: Annotated[Many, _option("Public bounds of the column: 0,200000 or pay=0,200000.", _QUESTION)] = None,
+    bounds: Annotated[
+        Many, _option("Public bounds of the column: 0,200000 or pay=0,200000; private to choose them.", _QUESTION)
+    ] = None,
     step: Annotated[Many, _option("What values are rounded to: 100 or pay=100.", _QUESTION)] = None,
     grid: Annotated[Many, _option("For quantiles, instead of bounds: the points 0,1,2,5,10.", _QUESTION)] = None,
     level: Annotated[Many, _option("The levels of quantile: 0.1,0.5,0.9.", _QUESTION)] = None,
@@ -109,6 +113,15 @@ def ask(
     targets: Annotated[Many, _option("For workloads: the errors wanted, in proportion: 1,5,5.", _QUESTION)] = None,
     expected_rows: Annotated[
         int | None, _option("A guess of the rows per cell, for the error of a mean.", _QUESTION)
+    ] = None,
+    rest: Annotated[
+        bool, _option("A row for everything else, where the keys are found out.", _QUESTION, "--rest")
+    ] = False,
+    interval_share: Annotated[
+        str | None, _option("For quantiles: the share of the price for an interval: 1/2.", _QUESTION)
+    ] = None,
+    interval_confidence: Annotated[
+        str | None, _option("For quantiles: how sure that interval is: 0.9.", _QUESTION)
     ] = None,
     form: Annotated[str, _option("table, json or csv.", _OUTPUT, "--format")] = "table",
     plot: Annotated[Path | None, _option("Draw the answer into a .png, .svg or .pdf file.", _OUTPUT)] = None,
@@ -178,6 +191,9 @@ def ask(
         goal=goal,
         groups_per_unit=groups_per_unit,
         rows_per_unit=rows_per_unit,
+        rest=rest or None,
+        interval_share=interval_share,
+        interval_confidence=interval_confidence,
     )
     place = source_of(source, settings, configuration)
     arguments = {

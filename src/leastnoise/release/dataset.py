@@ -532,6 +532,10 @@ class Dataset:
             return self.batch([self._moment(Mean, name, ends.get(name), step, cells, guess) for name in listed])
         columns = read_by(self.table, by, keys, bins)
         if not _is_private(bounds) and read_axes(self.table, columns, keys, bins) is None:
+            if guess is not None:
+                raise BadParameter(
+                    "how many values a key has is found out with the keys", given=guess, fix="leave expected_rows out"
+                )
             rows = self._rows(where, groups_per_unit, rows_per_unit)
             scale = self._scale(column, bounds, step, rows["contribution"])
             return MeasuredKeys(
