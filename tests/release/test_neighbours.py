@@ -370,7 +370,7 @@ def in_linked_tables(rows, kind, folder):
         connection.register("flat", flat)
         connection.execute("CREATE TABLE people AS SELECT DISTINCT u FROM flat")
         connection.execute("CREATE TABLE stays AS SELECT DISTINCT u AS who, coalesce(u, '?') || s AS stay FROM flat")
-        connection.execute("CREATE TABLE facts AS SELECT coalesce(u, '?') || s AS stay, k, s, f, n, x FROM flat")
+        connection.execute("CREATE TABLE facts AS SELECT coalesce(u, '?') || s AS stay, k, s, f, n, x, d FROM flat")
         connection.execute("CREATE TABLE sides AS SELECT unnest(['p', 'q']) AS s")
     links = {"stays.who": "people.u", "facts.stay": "stays.stay", "facts.s": "sides.s"}
     return link_tables(open_table(file, table="people"), ColumnPlace("people", "u"), links, ["sides"]).view("facts")

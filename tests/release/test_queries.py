@@ -241,6 +241,8 @@ def test_wrong_questions_are_refused_with_the_closest_name_and_an_example(open_p
         dataset.count(by=["city", "age"], keys={"city": CITIES})
     with pytest.raises(TooLarge, match="at most"):
         dataset.count(bins={"age": range(200_001)})
+    with pytest.raises(BadParameter, match="counts once"):
+        open_people(privacy_unit="person", name="units").count(by="city", of="units", rows_per_unit=2)
 
 
 def test_a_key_of_the_wrong_kind_costs_nothing(open_people):
