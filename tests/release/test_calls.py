@@ -47,7 +47,14 @@ QUESTIONS = {
     "mean": [
         lambda d: d.mean("age", bounds=(0, 100), expected_rows=100),
         lambda d: d.mean("age", bounds="private", expected_rows=100),
+        lambda d: d.mean(["age", "income"], bounds={"age": (0, 100), "income": (0, "1/3")}),
     ],
+    "proportion": [lambda d: d.proportion(ln.col("age") >= 65, by="city", keys=CITIES)],
+    "ratio": [lambda d: d.ratio("income", "age", {"income": (-5, 1000), "age": (0, 100)}, step={"age": 1})],
+    "deviation": [lambda d: d.deviation("age", bounds=(0, 100))],
+    "count_distinct": [lambda d: d.count_distinct("city", groups_per_unit=2)],
+    "min": [lambda d: d.min("age", bounds=(0, 100))],
+    "max": [lambda d: d.max("age", bounds=(0, 100))],
     "variance": [lambda d: d.variance("age", bounds=(0, 100.5))],
     "median": [lambda d: d.median("age", bounds=(0, 100), step=Decimal("0.5"))],
     "quantile": [lambda d: d.quantile("age", [0.25, "1/2"], grid=range(0, 101, 5), rows_per_unit=2)],
@@ -92,7 +99,9 @@ def test_every_method_that_makes_a_question_is_among_these():
     made = {
         name
         for name, method in inspect.getmembers(Dataset, inspect.isfunction)
-        if method.__annotations__.get("return") in ("Query", "Batch") and not name.startswith("_")
+        if method.__annotations__.get("return") in ("Query", "Batch", "Query | Batch")
+        and not name.startswith("_")
+        and name != "ask"
     }
     assert set(questions_of(Dataset)) == made
     assert set(QUESTIONS) <= made
