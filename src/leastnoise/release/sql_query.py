@@ -418,7 +418,8 @@ class _Questions:
         return dataset.variance(column, where=where, **scale, **by)
 
     def _count(self, what: Aggregate, by: Mapping[str, Any], where: Predicate | None) -> Query:
-        dataset, of = self.dataset, "rows"
+        dataset = self.dataset
+        of: str | None = None  # as `count` decides: units, unless rows per unit are given
         if what.arguments:
             (value,) = what.arguments
             unit = dataset.contribution.privacy_unit
