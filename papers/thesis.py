@@ -1,4 +1,4 @@
-"""Tóthmérész 2013: differential privacy and the exponential mechanism; this file has what is not about graphs."""
+"""Tóthmérész 2013: Differential Privacy; this file has what is not about graphs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def claims() -> Iterator[Claim]:
     yield from graph_claims()
 
 
-PAPER = Paper("thesis", "Tóthmérész, Differential privacy and the exponential mechanism, 2013", claims)
+PAPER = Paper("thesis", "Tóthmérész, Differential Privacy, M.Sc. thesis, Eötvös Loránd University, 2013", claims)
 
 
 def _exponential_is_private() -> Claim:

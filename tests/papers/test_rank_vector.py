@@ -1,6 +1,6 @@
 """Numbers and statements of the literature about medians and K-norm mechanisms, recomputed; and those that are wrong.
 
-T13: Tóthmérész, "Differential privacy and the exponential mechanism" (2013). HT10: Hardt and Talwar (STOC 2010). NRS07:
+T13: Tóthmérész, "Differential Privacy" (M.Sc. thesis, 2013). HT10: Hardt and Talwar (STOC 2010). NRS07:
 Nissim, Raskhodnikova and Smith (STOC 2007).
 """
 

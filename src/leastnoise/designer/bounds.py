@@ -4,7 +4,7 @@
 >>> print(bounds.median_bound(0, 8, "ln(3)"))
 2: every ε-private median of data in [0, 8] is off by at least this, expected, on some data (after T13 Proposition 3.4)
 
-T13 is Tóthmérész, "Differential privacy and the exponential mechanism" (2013), AS17 Aldà and Simon (CSCML 2017). Where
+T13 is Tóthmérész, "Differential Privacy" (M.Sc. thesis, 2013), AS17 Aldà and Simon (CSCML 2017). Where
 a source gives a bound up to a constant, or with a constant that could be better, the better number is given.
 
 On paths, where AS17 (sections 4 and 5) is followed with its conditions corrected and γ = e^-ε, the loss is the distance

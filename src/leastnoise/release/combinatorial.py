@@ -55,6 +55,7 @@ def min_cut(
     *,
     nodes: Nodes | None = None,
     weights: EdgeWeights | None = None,
+    example: GraphLike | None = None,
     progress: Progress | None = None,
     **charge: Unpack[Charge],
 ) -> Release:
@@ -66,6 +67,7 @@ def min_cut(
         delta: Above zero it lets a faster way in, for graphs that are too large to weigh every cut.
         nodes: The public nodes, or their number; those that the graph object lists if left out.
         weights: How weighted edges are read; every edge weighs one if left out.
+        example: A public graph on the same nodes, like this one, to choose the way by; made-up ones if left out.
         progress: Called now and then; interrupting there leaves no budget in doubt.
         **charge: `ledger`, `dataset`, `analyst`, `purpose`, `request_id`: where the price is charged.
 
@@ -78,7 +80,8 @@ def min_cut(
     ('ε = 2', True)
     """
     _require_graph(graph)
-    mechanism = plan_min_cut(public_nodes(graph) if nodes is None else nodes, epsilon, delta, weights).mechanism
+    public = public_nodes(graph) if nodes is None else nodes
+    mechanism = plan_min_cut(public, epsilon, delta, weights, example=example).mechanism
     require_recordable(mechanism)
     return release_mechanism(
         mechanism,
@@ -86,7 +89,7 @@ def min_cut(
         progress=progress,
         encode=lambda cut: [encode_label(node) for node in mechanism.nodes if node in cut],
         decode=lambda cut: frozenset(map(decode_label, cut)),
-        parameters={"delta": str(read_rational(delta, "delta"))},
+        parameters={"delta": str(read_rational(delta, "delta")), "asked": fingerprint_of({"example": example})},
         **charge,
     )
 

@@ -5,7 +5,7 @@ from itertools import combinations
 import pytest
 
 from leastnoise.exact import read_exact
-from leastnoise.mechanisms.combinatorial import ExponentialCut, KMedian, RaisedCut
+from leastnoise.mechanisms.combinatorial import ExponentialCut, KMedian, NodeCut, PerfectCut, RaisedCut
 from leastnoise.model.graphs import from_edges
 from mechanisms.conformance import Case, Conformance
 
@@ -53,6 +53,8 @@ def facilities(**parameters):
 CASES = [
     cuts(ExponentialCut, epsilon="ln(4)"),
     cuts(ExponentialCut, epsilon=1),
+    cuts(PerfectCut, epsilon=1),
+    cuts(NodeCut, epsilon="ln(4)"),
     cuts(RaisedCut, epsilon=2),
     facilities(epsilon="ln(16)", steps=2),
     facilities(epsilon=1, steps=1),

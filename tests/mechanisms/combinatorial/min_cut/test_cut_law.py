@@ -93,7 +93,8 @@ def test_a_cut_is_drawn_however_light_the_minimum_is(monkeypatch):
     told = []
     law = CutLaw(ring + ring.T, Fraction(1), limit=-1, progress=lambda what, _: told.append(what))
     assert 0 < law.draw(SeededSource(1)).sum() < 40
-    assert told[-1] == "coupling from the past"
+    assert told[-1] == "sweeps"
+    assert "coupling from the past" in told
     assert told.count("drawing a cut") == 100
     monkeypatch.setattr(cut_law, "_MOST_TRIALS", 0)
     assert fits(ranks_of(CutLaw(GRAPH, RATE / 2), 500), law_of(RATE / 2), 0, len(ORDER) - 2)

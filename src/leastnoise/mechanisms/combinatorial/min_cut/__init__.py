@@ -1,8 +1,11 @@
-"""Private minimum cuts: all cuts of a small graph, or raise and sample for large ones."""
+"""Private minimum cuts: from all cuts, from single nodes, or raise and sample; compared on public graphs."""
 
 from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import Cut, CutMechanism, EdgeWeights
 from leastnoise.mechanisms.combinatorial.min_cut.exponential_cut import ExponentialCut
-from leastnoise.mechanisms.combinatorial.min_cut.raised_cut import CutPlan, RaisedCut, plan_min_cut
+from leastnoise.mechanisms.combinatorial.min_cut.node_cut import NodeCut
+from leastnoise.mechanisms.combinatorial.min_cut.perfect_cut import PerfectCut
+from leastnoise.mechanisms.combinatorial.min_cut.planning import CutPlan, plan_min_cut
+from leastnoise.mechanisms.combinatorial.min_cut.raised_cut import RaisedCut
 from leastnoise.mechanisms.combinatorial.min_cut.raising import ladder_reaches
 
 __all__ = [
@@ -11,6 +14,8 @@ __all__ = [
     "CutPlan",
     "EdgeWeights",
     "ExponentialCut",
+    "NodeCut",
+    "PerfectCut",
     "RaisedCut",
     "ladder_reaches",
     "plan_min_cut",

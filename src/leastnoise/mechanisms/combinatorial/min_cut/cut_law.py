@@ -3,8 +3,8 @@
 All cuts up to some weight are listed, each a candidate of its own. The heavier cuts are covered by one candidate per
 class of `contraction`, whose weight e^(−rate·level) is at least that of the cuts it can return. Draw a candidate; a
 listed cut is returned, a class gets one trial, and a rejected trial starts all over. How many cuts are listed changes
-the time and not the law. Where the minimum cut is so light that a hundred trials are rejected, the cut is drawn by
-`random_cluster`, whose law is the same: rejected trials tell nothing about it.
+the time and not the law. Trials fail where the minimum cut is light. So after every hundred of them `random_cluster` is
+tried once, which fails where it is heavy. Whatever ends first has the same law: failed trials tell nothing about it.
 
 They are listed by branch and bound on the kernel of a graph. Nodes that no such cut separates become one. Then the
 nodes are put on one side or the other, one after the other, all partial cuts at once. With S and T the two sides so
@@ -178,18 +178,21 @@ class CutLaw:
         bits, attempts, listed = source or system_source, 0, self._listed
         left_out = bool(negligible) and self.unlisted_share <= negligible
         exponents = self._exponents[: self._count] if left_out else self._exponents
-        while attempts < _MOST_TRIALS:
-            self._tell("drawing a cut", attempts)
-            chosen = int(categorical_exp(exponents, source=bits, rate=self._rate))
-            if listed is not None and chosen < self._count:
-                return listed.side(chosen)
-            size = list(self._levels)[chosen - self._count]
-            side = self._contractions.trial(size, self._levels[size], bits)
+        while True:
+            for _ in range(_MOST_TRIALS):
+                self._tell("drawing a cut", attempts)
+                chosen = int(categorical_exp(exponents, source=bits, rate=self._rate))
+                if listed is not None and chosen < self._count:
+                    return listed.side(chosen)
+                size = list(self._levels)[chosen - self._count]
+                side = self._contractions.trial(size, self._levels[size], bits)
+                if side is not None:
+                    return side
+                attempts += 1
+            self._tell("coupling from the past", attempts)
+            side = self._clusters.attempt(bits, self._tell)
             if side is not None:
                 return side
-            attempts += 1
-        self._tell("coupling from the past", attempts)
-        return RandomCluster(self._matrix, self._rate).draw(bits)
 
     @cached_property
     def unlisted_share(self) -> Fraction:
@@ -211,6 +214,10 @@ class CutLaw:
     @cached_property
     def _contractions(self) -> Contractions:
         return Contractions(self._matrix, self.least_cut, self._least_weight, self._rate)
+
+    @cached_property
+    def _clusters(self) -> RandomCluster:
+        return RandomCluster(self._matrix, self._rate)
 
     def _good_limits(self) -> list[int]:
         """Limits to try: the least one that leaves few trials even if only one cut is listed, then ever lower ones."""

@@ -41,6 +41,7 @@ __all__ = ["Cut", "CutMechanism", "EdgeWeights", "exponential_chances", "read_cu
 
 Cut = frozenset[Hashable]
 
+_FINE = 256  # steps of a sensitivity
 _NEVER = Enclosure(Fraction(0), Fraction(0))
 _LARGEST = 2**500  # and its inverse: weights and steps between them are doubles
 _ENUMERABLE = 16  # nodes up to which the whole law is written down
@@ -53,7 +54,8 @@ class EdgeWeights:
     Args:
         sensitivity: The most by which the weight of one pair of nodes differs between neighbours.
         step: Weights count as the nearest multiple of this, halves up. Rounded weights of neighbours differ by at most
-            the sensitivity rounded up to a multiple. Errors include the rounding, so a small step is the better one.
+            the sensitivity rounded up to a multiple. Errors include the rounding, so a small step is the better one:
+            1/256 of the sensitivity if left out.
         name: The edge attribute that holds the weight; for a matrix or a list its entries or third column.
         largest: A pair that weighs more counts as this. Public; if left out, the largest weight for which sums of all
             weights fit into 64 bits. Errors are stated for graphs without heavier pairs.
@@ -70,14 +72,15 @@ class EdgeWeights:
     def __init__(
         self,
         sensitivity: NumberLike = 1,
-        step: NumberLike = 1,
+        step: NumberLike | None = None,
         name: str = "weight",
         largest: NumberLike | None = None,
     ) -> None:
         least, most = Fraction(1, _LARGEST), Fraction(_LARGEST)
-        object.__setattr__(self, "step", read_rational(step, "step", at_least=least, at_most=most))
         unit = read_rational(sensitivity, "sensitivity", at_least=least, at_most=most)
         object.__setattr__(self, "sensitivity", unit)
+        fine = unit / _FINE if step is None else read_rational(step, "step", at_least=least, at_most=most)
+        object.__setattr__(self, "step", fine)
         if not isinstance(name, str) or not name:
             raise BadParameter("name must be the name of an edge attribute", given=type(name).__name__, fix='"weight"')
         object.__setattr__(self, "name", name)

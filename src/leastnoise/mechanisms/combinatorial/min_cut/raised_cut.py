@@ -5,8 +5,6 @@ move both ways, so it costs 2ε₁. Phase 2 draws P(C) ∝ e^(−ε₂·W(C)/Δ)
 without listing them all (`cut_law`); its scores are one-sided, so it costs ε₂. Together 2ε₁ + ε₂ = ε and no δ.
 Tóthmérész 2013, Algorithms 2 and 3, has 4ε for ε₁ = ε₂ = ε, and a δ of at least 3/n² for stopping at n⁷ random
 contractions; the 2ε that Gupta et al. 2010 claim does not hold. Docs: docs/theory/min_cut.md.
-
-Which way to take, this one or `exponential_cut`, is planned from public numbers only.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from leastnoise.exact.samplers.categorical_exp import categorical_exp
 from leastnoise.exact.samplers.chances import at_chances
 from leastnoise.exact.samplers.scores import Scores
 from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.combinatorial.graph_input import Nodes, read_nodes
+from leastnoise.mechanisms.combinatorial.graph_input import Nodes
 from leastnoise.mechanisms.combinatorial.min_cut.contraction import Matrix
 from leastnoise.mechanisms.combinatorial.min_cut.cut_law import CutLaw, Progress
 from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import (
@@ -38,14 +36,13 @@ from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import (
     read_cut_nodes,
     read_weights,
 )
-from leastnoise.mechanisms.combinatorial.min_cut.exponential_cut import MOST_NODES, ExponentialCut
-from leastnoise.mechanisms.combinatorial.min_cut.raising import Raising, ladder_reaches
+from leastnoise.mechanisms.combinatorial.min_cut.raising import Raising
 from leastnoise.mechanisms.combinatorial.min_cut.utility import RaisedUtility
 from leastnoise.model.certificate import PrivacyCertificate
 from leastnoise.model.events import Approximate, BoundedRange, Composed, Event
 from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Reason
 
-__all__ = ["CutPlan", "RaisedCut", "plan_min_cut"]
+__all__ = ["RaisedCut"]
 
 _MOST_NODES = 4000  # a matrix of weights is held in memory
 _SMALL = 3  # nodes of a certificate
@@ -217,53 +214,3 @@ class RaisedCut(CutMechanism):
 
 def _share(place: int, weights: list[Any], _: list[Any]) -> Any:
     return weights[place] / sum(weights)
-
-
-@dataclass(frozen=True)
-class CutPlan:
-    """The mechanism to use, why, and its extra weight beside what no mechanism can beat.
-
-    Attributes:
-        mechanism: Ready to release.
-        reason: Why this one.
-        expected_extra: At most so much heavier than the minimum cut, expected, on any graph.
-        lower_bound: Every private mechanism is so much heavier, expected, on some graph; None with a delta.
-        ladder_reaches: Whether the thesis' way of raising, by whole edges, would reach its target here.
-    """
-
-    mechanism: CutMechanism
-    reason: str
-    expected_extra: Enclosure
-    lower_bound: Enclosure | None
-    ladder_reaches: bool
-
-
-def plan_min_cut(
-    nodes: Nodes, epsilon: NumberLike, delta: NumberLike = 0, weights: EdgeWeights | None = None
-) -> CutPlan:
-    """All cuts where they can be listed, else raise and sample.
-
-    >>> plan = plan_min_cut(34, 1)
-    >>> plan.mechanism.name, plan.ladder_reaches
-    ('raised minimum cut', False)
-    >>> plan_min_cut(20, 1).mechanism.name
-    'exponential mechanism over all cuts'
-    """
-    public = read_nodes(nodes)
-    slack = read_rational(delta, "delta", at_least=0, below=1)
-    mechanism: CutMechanism
-    if len(public) <= MOST_NODES:
-        mechanism = ExponentialCut(epsilon, public, weights)
-        reaches = ladder_reaches(len(mechanism.nodes), epsilon)
-        reason = (
-            f"all {2 ** (len(public) - 1) - 1:,} cuts can be weighed, and the whole of epsilon goes into the choice"
-        )
-        if slack:
-            reason += "; no delta is needed"
-    else:
-        mechanism = RaisedCut(epsilon, public, slack, weights)
-        reaches = ladder_reaches(len(public), mechanism.second_epsilon)
-        reason = f"{len(public)} nodes have too many cuts to weigh; a raised minimum cut leaves few that matter"
-        if not reaches:
-            reason += "; whole edges could not raise it far enough, fractions can"
-    return CutPlan(mechanism, reason, mechanism.error().expected, mechanism.reason().lower_bound, reaches)

@@ -15,6 +15,7 @@ Wilson, Random Struct. Alg. 9, 1996): that set has the law exactly. For q = 2 th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -54,20 +55,27 @@ class RandomCluster:
         low, high = self._out
         self._in = (1 - _SLACK) / (1 + high), np.minimum((1 + _SLACK) / (1 + low), 1.0)
 
-    def draw(self, source: Source) -> NDArray[np.bool_]:
-        """A cut, as a truth value for each node; node 0 has False."""
+    def draw(self, source: Source, progress: Callable[[str, int], None] | None = None) -> NDArray[np.bool_]:
+        """A cut, as a truth value for each node; node 0 has False. `progress` is told how many sweeps are made."""
         while True:
-            side = np.zeros(self._nodes, dtype=np.bool_)
-            for part in _parts(self._stationary(source)):
-                side[part] = bool(uniform_integer(2, source=source))
-            if side.any() and not side.all():
-                from_first: NDArray[np.bool_] = side ^ side[0]
-                return from_first
+            side = self.attempt(source, progress)
+            if side is not None:
+                return side
 
-    def _stationary(self, source: Source) -> Neighbours:
+    def attempt(self, source: Source, progress: Callable[[str, int], None] | None = None) -> NDArray[np.bool_] | None:
+        """A cut, or None where one side is empty: nearly always so if the minimum cut is heavy."""
+        side = np.zeros(self._nodes, dtype=np.bool_)
+        for part in _parts(self._stationary(source, progress)):
+            side[part] = bool(uniform_integer(2, source=source))
+        from_first: NDArray[np.bool_] = side ^ side[0]
+        return from_first if from_first.any() else None
+
+    def _stationary(self, source: Source, progress: Callable[[str, int], None] | None) -> Neighbours:
         """A set of pairs with the law of the model."""
         past: list[NDArray[np.int8]] = []  # the sweeps before time 0, the last one first
         while True:
+            if progress is not None:
+                progress("sweeps", len(past))
             past += [self._sweep(source) for _ in range(max(len(past), 1))]
             most, least = self._everything(), [0] * self._nodes
             for kinds in reversed(past):
