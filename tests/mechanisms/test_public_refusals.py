@@ -74,6 +74,7 @@ RAISES = {
         "read_cut_nodes": (2, PARAMETER),
         "read_weights": (1, PARAMETER),
     },
+    "combinatorial/min_cut/planning.py": {"_extra.progress": (1, PARAMETER)},  # its example is public
     "combinatorial/sorted_counts/diagram.py": {"_clamped": (1, FORM)},
     "combinatorial/sorted_counts/isotonic_counts.py": {"IsotonicCounts.pmf": (1, ALWAYS)},
     "combinatorial/sorted_counts/planning.py": {

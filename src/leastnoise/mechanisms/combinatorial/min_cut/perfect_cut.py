@@ -1,12 +1,13 @@
 """The exponential mechanism over all cuts of a graph with too many to list: P(C) ∝ e^(−ε·W(C)/Δ), sampled perfectly.
 
 The law is that of `exponential_cut`, so it is ε-private. It is the ferromagnetic Ising model without the two states
-that have all nodes on one side. `cut_law` draws from it exactly: light minimum cuts by coupling from the past, heavy ones by
-a list and contractions. Every coin is decided by enclosures. How long a draw takes depends on the private graph.
-Whoever can measure the time of a release learns something that ε does not cover:
-release in a batch, or where nobody sees the clock. Stopping after a fixed number of sweeps would need a δ of at least
-the chance of not having met by then. The bounds known for it (Guo and Jerrum, Ann. Appl. Probab. 28, 2018) are
-polynomials of a high degree, so no such variant is offered.
+that have all nodes on one side. `cut_law` draws from it exactly: where the minimum cut is light by coupling from the
+past, where it is heavy by a list and contractions. Every coin is decided by enclosures.
+
+How long a draw takes depends on the private graph. Whoever can measure the time of a release learns something that ε
+does not cover: release in a batch, or where nobody sees the clock. Stopping after a fixed number of sweeps would need a
+δ of at least the chance of not having met by then. The bounds known for it (Guo and Jerrum, Ann. Appl. Probab. 28,
+2018) are polynomials of a high degree, so no such variant is offered.
 """
 
 from __future__ import annotations
