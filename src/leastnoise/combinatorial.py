@@ -29,7 +29,7 @@ from leastnoise.mechanisms.combinatorial import (
     vertex_cover_bound,
     zipf_counts,
 )
-from leastnoise.release.combinatorial import k_median, min_cut, sorted_counts, vertex_cover
+from leastnoise.release.combinatorial import degrees, k_median, min_cut, number_of_edges, sorted_counts, vertex_cover
 
 __all__ = [
     "CoverPlan",
@@ -49,10 +49,12 @@ __all__ = [
     "SortedCountsPlan",
     "VertexCoverOrder",
     "decode",
+    "degrees",
     "k_median",
     "ladder_reaches",
     "min_cut",
     "min_cut_bound",
+    "number_of_edges",
     "plain_cover",
     "plan_k_median",
     "plan_min_cut",

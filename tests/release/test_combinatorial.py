@@ -1,6 +1,6 @@
 """Cuts, facilities, covers and lists as releases: charged once, recorded, repeated for nothing."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import networkx
 import numpy as np
@@ -9,6 +9,7 @@ import pytest
 from leastnoise import combinatorial
 from leastnoise.accounting import Ledger
 from leastnoise.errors import BadParameter, BudgetExceeded, EngineFailure, engine_failure
+from leastnoise.mechanisms.combinatorial.graph_input import read_graph
 from leastnoise.model.privacy import Privacy
 
 CLUB = networkx.karate_club_graph()
@@ -150,3 +151,25 @@ def test_parameters_beside_a_ready_mechanism_must_be_its_own(ledger, asked, name
 def test_a_list_of_edges_needs_its_nodes():
     with pytest.raises(BadParameter, match="nodes"):
         combinatorial.min_cut([(0, 1)], 1)
+
+
+def test_one_edge_moves_one_count_of_edges_and_two_degrees():
+    """All graphs on four nodes and all their neighbours at edge level: sensitivities 1 and 2."""
+    pairs = list(combinations(range(4), 2))
+    for code in range(1 << len(pairs)):
+        edges = [pair for place, pair in enumerate(pairs) if code >> place & 1]
+        here = read_graph(edges, 4)
+        for more in pairs:
+            if more not in edges:
+                there = read_graph([*edges, more], 4)
+                assert len(there.tails) - len(here.tails) == 1
+                assert abs(there.degrees() - here.degrees()).sum() == 2
+
+
+def test_edges_and_degrees_are_near_the_truth_and_cost_epsilon():
+    star = [(0, leaf) for leaf in range(1, 50)]
+    count = combinatorial.number_of_edges(star, 20, nodes=50)
+    each = combinatorial.degrees(star, 40, nodes=50)
+    assert abs(count.value - 49) <= 3
+    assert abs(each.value[0] - 49) <= 3
+    assert (str(count.cost), str(each.cost)) == ("ε = 20", "ε = 40")

@@ -7,7 +7,7 @@ cost. What is wrong with an edge, a demand or a count is a failure, for no text 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -28,12 +28,13 @@ from leastnoise.mechanisms.combinatorial import (
     plan_sorted_counts,
     plan_vertex_cover,
 )
-from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, public_nodes
+from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, public_nodes, read_graph, read_nodes
+from leastnoise.mechanisms.numeric import Geometric, VectorLaplace
 from leastnoise.model.labels import decode_label, encode_label
 from leastnoise.release.mechanism import fingerprint_of, release_mechanism, require_recordable
 from leastnoise.release.result import Release
 
-__all__ = ["k_median", "min_cut", "sorted_counts", "vertex_cover"]
+__all__ = ["degrees", "k_median", "min_cut", "number_of_edges", "sorted_counts", "vertex_cover"]
 
 Progress = Callable[..., None]
 
@@ -90,6 +91,55 @@ def min_cut(
         encode=lambda cut: [encode_label(node) for node in mechanism.nodes if node in cut],
         decode=lambda cut: frozenset(map(decode_label, cut)),
         parameters={"delta": str(read_rational(delta, "delta")), "asked": fingerprint_of({"example": example})},
+        **charge,
+    )
+
+
+def number_of_edges(
+    graph: GraphLike, epsilon: NumberLike, *, nodes: Nodes | None = None, **charge: Unpack[Charge]
+) -> Release:
+    """How many edges there are between the public nodes, with geometric noise.
+
+    Args:
+        graph: As for `min_cut`.
+        epsilon: The privacy, where one edge comes or goes (edge level). A node with all its edges is not protected.
+        nodes: The public nodes, or their number; those that the graph object lists if left out.
+        **charge: `ledger`, `dataset`, `analyst`, `purpose`, `request_id`: where the price is charged.
+
+    >>> import networkx
+    >>> type(number_of_edges(networkx.karate_club_graph(), epsilon=1).value)
+    <class 'int'>
+    """
+    _require_graph(graph)
+    public = read_nodes(public_nodes(graph) if nodes is None else nodes)
+    return release_mechanism(
+        Geometric(epsilon),
+        lambda: len(read_graph(graph, public).tails),
+        parameters={"asked": fingerprint_of({"edges of": _named(public)})},
+        **charge,
+    )
+
+
+def degrees(graph: GraphLike, epsilon: NumberLike, *, nodes: Nodes | None = None, **charge: Unpack[Charge]) -> Release:
+    """How many edges each public node has, in the order of the nodes, with geometric noise on each.
+
+    Args:
+        graph: As for `min_cut`.
+        epsilon: The privacy, where one edge comes or goes (edge level): it moves two degrees by one. A node with all
+            its edges is not protected.
+        nodes: The public nodes, or their number; those that the graph object lists if left out.
+        **charge: `ledger`, `dataset`, `analyst`, `purpose`, `request_id`: where the price is charged.
+
+    >>> import networkx
+    >>> degrees(networkx.karate_club_graph(), epsilon=1).value.shape
+    (34,)
+    """
+    _require_graph(graph)
+    public = read_nodes(public_nodes(graph) if nodes is None else nodes)
+    return release_mechanism(
+        VectorLaplace(epsilon, len(public), 2),
+        lambda: read_graph(graph, public).degrees(),
+        parameters={"asked": fingerprint_of({"degrees of": _named(public)})},
         **charge,
     )
 
@@ -240,6 +290,11 @@ def sorted_counts(
         parameters={"asked": fingerprint_of(asked)},
         **charge,
     )
+
+
+def _named(nodes: Sequence[Hashable]) -> object:
+    """The labels, or how many nodes there are where they are only counted."""
+    return len(nodes) if isinstance(nodes, range) else tuple(nodes)
 
 
 def _require_graph(graph: object) -> None:

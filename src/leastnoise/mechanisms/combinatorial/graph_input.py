@@ -68,6 +68,11 @@ class EdgeList:
         """The nodes only: edges are private."""
         return f"EdgeList({len(self.nodes)} nodes)"
 
+    def degrees(self) -> NDArray[np.int64]:
+        """How many edges each node has; an edge more or less moves two of them by one."""
+        counts: NDArray[np.int64] = np.bincount(np.concatenate([self.tails, self.heads]), minlength=len(self.nodes))
+        return counts
+
     def matrix(self) -> NDArray[np.int64]:
         """The symmetric matrix of weights, with zeros on the diagonal."""
         dense = np.zeros((len(self.nodes), len(self.nodes)), dtype=np.int64)

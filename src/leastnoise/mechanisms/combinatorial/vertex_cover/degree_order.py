@@ -82,8 +82,7 @@ class DegreeOrder(Mechanism):
         self, truth: GraphLike, size: Size = None, source: Source | None = None, progress: Progress | None = None
     ) -> Any:
         """An order of the nodes: an array if they are only counted, else a list of labels; with `size` a list."""
-        edges = read_graph(truth, self.nodes)
-        degrees = np.bincount(np.concatenate([edges.tails, edges.heads]), minlength=len(self.nodes))
+        degrees = read_graph(truth, self.nodes).degrees()
         orders = []
         for _ in range(prod(shape_of(size))):
             noisy = self.noise.draw(degrees, source=source or system_source)
