@@ -10,6 +10,7 @@ import leastnoise
 from leastnoise.apps.budget import app as budget
 from leastnoise.apps.check import check
 from leastnoise.apps.design import design
+from leastnoise.apps.dossier import dossier
 from leastnoise.apps.gallery import gallery
 from leastnoise.apps.release import ask
 from leastnoise.apps.schema import schema, tables
@@ -59,6 +60,7 @@ app.command()(check)
 app.command()(design)
 app.command()(gallery)
 app.add_typer(budget, name="budget")
+app.command()(dossier)
 app.command()(serve)
 app.add_typer(token, name="token")
 
