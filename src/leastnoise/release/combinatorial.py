@@ -131,8 +131,8 @@ def degrees(graph: GraphLike, epsilon: NumberLike, *, nodes: Nodes | None = None
         **charge: `ledger`, `dataset`, `analyst`, `purpose`, `request_id`: where the price is charged.
 
     >>> import networkx
-    >>> degrees(networkx.karate_club_graph(), epsilon=1).value.shape
-    (34,)
+    >>> len(degrees(networkx.karate_club_graph(), epsilon=1).value)
+    34
     """
     _require_graph(graph)
     public = read_nodes(public_nodes(graph) if nodes is None else nodes)
