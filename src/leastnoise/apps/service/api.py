@@ -1,4 +1,7 @@
-"""The service over HTTP: `/v1`. Tokens come in the header Authorization only, never in a cookie or an address."""
+"""The service over HTTP: `/v1`. Tokens come in the header Authorization only, never in a cookie or an address.
+
+The page, which has sessions of its own, calls the functions here by their names.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ from starlette.exceptions import HTTPException
 import leastnoise
 from leastnoise.apps.service.access import Principal, new_token
 from leastnoise.apps.service.guards import HEADERS, Limiter, Next, read_json
+from leastnoise.apps.service.pages import add_page
 from leastnoise.apps.service.problems import PROBLEM, failure_place, problem_of
 from leastnoise.apps.service.service import Service
 from leastnoise.apps.service.settings import read_duration
@@ -96,9 +100,12 @@ def make_app(service: Service) -> FastAPI:
 
     async def caller(request: Request) -> Principal:
         kind, _, token = request.headers.get("authorization", "").partition(" ")
+        return await enter(request, token if kind.lower() == "bearer" else "")
+
+    async def enter(request: Request, token: str) -> Principal:
         address = request.client.host if request.client else "unknown"
         try:
-            if kind.lower() != "bearer" or not token or len(token) > 16_000:
+            if not token or len(token) > 16_000:
                 raise NotAllowed("a token is needed", fix="send Authorization: Bearer …")
             who = await service.principal(token.strip())
         except NotAllowed:
@@ -144,6 +151,7 @@ def make_app(service: Service) -> FastAPI:
     known, body = Depends(caller), Depends(body_of)
     for add in (_add_questions, _add_releases, _add_ledger, _add_tokens):
         add(app, service, known, body)
+    add_page(app, service, enter)
     return app
 
 

@@ -8,13 +8,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn
+from urllib.parse import parse_qsl
 
 from fastapi import Request, Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from leastnoise.errors import BadParameter, TooLarge, TooManyRequests
 
-__all__ = ["HEADERS", "Limiter", "PatientProtocol", "read_json"]
+__all__ = ["HEADERS", "Limiter", "PatientProtocol", "read_form", "read_json"]
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -81,8 +82,34 @@ async def read_json(request: Request, most: int) -> Any:
         BadParameter: It is no JSON, repeats a name, is nested too deeply or comes too slowly.
         TooLarge: It is too long.
     """
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise BadParameter("the body is JSON", fix="send Content-Type: application/json")
+    body = await _body(request, most, "application/json")
+    try:
+        told = json.loads(body, parse_constant=_no_number, object_pairs_hook=_once)
+    except (ValueError, RecursionError):
+        raise BadParameter("the body is no JSON", fix="send JSON in UTF-8, with each name once") from None
+    _require_shallow(told)
+    return told
+
+
+async def read_form(request: Request, most: int) -> dict[str, str]:
+    """The fields of a form, each once.
+
+    Raises:
+        BadParameter: It is no form, repeats a field or comes too slowly.
+        TooLarge: It is too long.
+    """
+    body = await _body(request, most, "application/x-www-form-urlencoded")
+    try:
+        return _once(parse_qsl(body.decode(), keep_blank_values=True, strict_parsing=bool(body), max_num_fields=200))
+    except ValueError:
+        raise BadParameter("this is no form", fix="send it from the page, with each field once") from None
+
+
+async def _body(request: Request, most: int, kind: str) -> bytearray:
+    """What was sent, if it is of a kind."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != kind:
+        name = "JSON" if kind.endswith("json") else "a form"
+        raise BadParameter(f"the body is {name}", fix=f"send Content-Type: {kind}")
     body = bytearray()
     try:
         async with asyncio.timeout(_BODY_SECONDS):
@@ -92,12 +119,7 @@ async def read_json(request: Request, most: int) -> Any:
                     raise TooLarge("the body is too long", given=f"over {most} bytes", fix="send a shorter one")
     except TimeoutError:
         raise BadParameter("the body did not arrive in time", fix="send it at once") from None
-    try:
-        told = json.loads(body, parse_constant=_no_number, object_pairs_hook=_once)
-    except (ValueError, RecursionError):
-        raise BadParameter("the body is no JSON", fix="send JSON in UTF-8, with each name once") from None
-    _require_shallow(told)
-    return told
+    return body
 
 
 def _require_shallow(value: Any) -> None:
