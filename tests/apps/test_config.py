@@ -6,9 +6,9 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from leastnoise.apps.config import Configuration, read_configuration
 from leastnoise.data.engines.duckdb import write_parquet
 from leastnoise.errors import BadConfiguration
+from leastnoise.release.configuration import Configuration, read_configuration
 
 GOOD = """
 ledger = "team.ledger"

@@ -9,6 +9,7 @@ import typer
 import leastnoise
 from leastnoise.apps.budget import app as budget
 from leastnoise.apps.check import check
+from leastnoise.apps.describe import describe
 from leastnoise.apps.design import design
 from leastnoise.apps.dossier import dossier
 from leastnoise.apps.gallery import gallery
@@ -16,6 +17,7 @@ from leastnoise.apps.release import ask
 from leastnoise.apps.schema import schema, tables
 from leastnoise.apps.service.commands import serve
 from leastnoise.apps.service.commands import tokens as token
+from leastnoise.apps.sql import shell, sql
 
 __all__ = ["app", "main"]
 
@@ -56,6 +58,9 @@ app.command("price", help="Say what a wanted error would cost: the least ε, ρ 
 app.command("release", help="Answer a question about a table, and charge the budget for it.")(ask)
 app.command()(schema)
 app.command()(tables)
+app.command()(sql)
+app.command()(shell)
+app.command()(describe)
 app.command()(check)
 app.command()(design)
 app.command()(gallery)

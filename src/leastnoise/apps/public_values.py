@@ -6,20 +6,13 @@ import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from leastnoise.errors import BadParameter
-
-if TYPE_CHECKING:
-    from leastnoise.apps.config import DatasetSettings
+from leastnoise.release.configuration import MISSING, DatasetSettings, listed_keys, read_key_text
 
 __all__ = ["MISSING", "Options", "public_bins", "public_keys", "read_list", "read_numbers"]
-
-MISSING = "(missing)"
-"""How a key that stands for missing values is written."""
 
 
 @dataclass(frozen=True)
@@ -67,15 +60,15 @@ def public_keys(
             column, rest = _addressed(text, by, kinds, what)
             given.setdefault(column, []).extend(_READERS[what](rest))
     found: dict[str, Any] = {
-        column: [_read_key(text, column, kinds[column]) for text in texts] for column, texts in given.items()
+        column: [read_key_text(text, column, kinds[column]) for text in texts] for column, texts in given.items()
     }
     fixed_keys = {} if settings is None else settings.keys
     binned = {_addressed(text, by, kinds, "--bins")[0] for text in options.bins}
     for column in by:
         if column in fixed_keys and column not in found and column not in binned:
             fixed = fixed_keys[column]
-            listed = _lines(fixed) if isinstance(fixed, Path) else fixed
-            found[column] = [_read_key(key, column, kinds[column]) for key in listed]
+            listed = listed_keys(fixed)
+            found[column] = [read_key_text(key, column, kinds[column]) for key in listed]
     return found
 
 
@@ -130,22 +123,11 @@ def read_list(texts: Sequence[str]) -> list[str]:
     return found
 
 
-def _lines(file: Path) -> list[str]:
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise BadParameter(
-            f"the file of keys can't be read: {reason}", given=str(file), fix="name a text file with one key a line"
-        ) from None
-    return [line.strip() for line in lines if line.strip()]
-
-
 _KEY_OPTIONS = {"--keys": "keys", "--key": "key", "--keys-from": "keys_from"}
 _READERS: dict[str, Callable[[str], list[str]]] = {
     "--keys": lambda text: read_list([text]),
     "--key": lambda text: [text],
-    "--keys-from": lambda text: _lines(Path(text)),
+    "--keys-from": lambda text: list(listed_keys(Path(text))),
 }
 
 
@@ -155,23 +137,3 @@ def read_numbers(text: str, what: str) -> list[str]:
     if len(cells) < 2 or not all(cells):
         raise BadParameter(f"{what} is a list of numbers", given=text, fix=f"write for example {what} 0,100")
     return cells
-
-
-def _read_key(key: Any, column: str, kind: str) -> Any:
-    """A key written as text, as a value of the column's kind."""
-    if not isinstance(key, str):
-        return key
-    if key == MISSING:
-        return None
-    readers: dict[str, Callable[[str], Any]] = {
-        "integer": int,
-        "real": Decimal,
-        "decimal": Decimal,
-        "boolean": lambda text: {"true": True, "false": False}[text.lower()],
-        "date": date.fromisoformat,
-        "timestamp": datetime.fromisoformat,
-    }
-    try:
-        return readers.get(kind, str)(key)
-    except (ValueError, KeyError, InvalidOperation):
-        raise BadParameter(f"a key of {column} is no {kind}", given=key, fix=f"write keys of the kind {kind}") from None

@@ -19,8 +19,8 @@ from leastnoise.model.labels import unknown_label
 from leastnoise.release import Dataset
 
 if TYPE_CHECKING:
-    from leastnoise.apps.config import DatasetSettings
     from leastnoise.release import Query
+    from leastnoise.release.configuration import DatasetSettings
 
 __all__ = ["OPTIONS_OF", "QUESTIONS", "Question", "make_question", "takes"]
 

@@ -8,18 +8,28 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
-    from leastnoise.apps.config import Configuration, DatasetSettings
     from leastnoise.model.privacy import Privacy
     from leastnoise.release import Dataset, Release, ReleasePlan
+    from leastnoise.release.configuration import Configuration, DatasetSettings
 
-__all__ = ["ask", "column_kinds", "fixed_texts", "source_of"]
+__all__ = [
+    "Said",
+    "ask",
+    "column_kinds",
+    "fixed_texts",
+    "not_granted",
+    "opened_for",
+    "require_sensible",
+    "source_of",
+    "working",
+]
 
 _DATA, _QUESTION, _PRICE, _OUTPUT = "The data", "The question", "The price", "The answer"
 _FORMATS = ("table", "json", "csv")
@@ -131,7 +141,6 @@ def ask(
     analyst: Annotated[str | None, _option("Who asks.", _OUTPUT, envvar="LEASTNOISE_ANALYST")] = None,
 ) -> None:
     """Ask a question about a table."""
-    from leastnoise.apps.config import read_configuration
     from leastnoise.apps.public_values import Options
     from leastnoise.apps.questions import make_question
     from leastnoise.errors import BadParameter
@@ -152,7 +161,7 @@ def ask(
         raise BadParameter("the price is missing", fix="add for example --epsilon 0.5")
     price = None if wants_price else Privacy(epsilon, delta, rho=rho, mu=mu, insist=insist)
     if price is not None:
-        _require_sensible(price)
+        require_sensible(price)
     sure = {} if confidence is None else {"confidence": confidence}
     if form not in _FORMATS:
         raise BadParameter("unknown format", given=form, fix="use --format table, json or csv")
@@ -162,8 +171,6 @@ def ask(
         raise BadParameter("no price is given to insist on", fix="leave --insist out")
     if plot is not None:
         _drawable(plot)
-    configuration = read_configuration(config)
-    settings = configuration.datasets.get(source)
     options = Options(
         by=by or (),
         keys=keys or (),
@@ -195,39 +202,35 @@ def ask(
         interval_share=interval_share,
         interval_confidence=interval_confidence,
     )
-    place = source_of(source, settings, configuration)
-    arguments = {
-        **_required_unit(fixed_texts(settings, {"unit": unit, "table": table, "budget": budget}, configuration)),
-        "columns": column_kinds(settings, column or (), configuration),
-        "groups_per_unit": 1 if settings is None else settings.groups_per_unit,
-        "rows_per_unit": 1 if settings is None else settings.rows_per_unit,
-        "ledger": ledger or configuration.ledger,
-        "analyst": analyst or configuration.analyst,
-        "name": None if settings is None else source,
-        "memory_limit": memory_limit,
-    }
-    if not spend and budget is not None and (settings is None or settings.budget is None):
-        raise BadParameter("a plan grants no budget", given=budget, fix="leave --budget out, or use leastnoise release")
-    with _opened(place, arguments, spend) as (dataset, has_budget):
+    said = Said(
+        unit=unit,
+        table=table,
+        budget=budget,
+        column=column or (),
+        ledger=ledger,
+        analyst=analyst,
+        config=config,
+        memory_limit=memory_limit,
+    )
+    with opened_for(source, said, spend) as (dataset, granted_by, settings):
         query = make_question(dataset, settings, question, columns or (), options, read_rational(delta, "delta") > 0)
         if not spend:
             if price is not None:
                 plan = query.plan(price, **sure)
             else:
                 plan = query.price(error or 0, delta=delta, currency=currency or "epsilon", **sure)
-            grants = "--budget" if settings is None or settings.budget is None else configuration.file
-            _show_plan(plan if has_budget else replace(plan, left=None), form)
-            if form == "table" and not has_budget:
-                typer.echo(f"nothing was spent; no budget is granted yet: the first release grants that of {grants}")
+            _show_plan(plan if granted_by is None else replace(plan, left=None), form)
+            if form == "table" and granted_by is not None:
+                typer.echo(not_granted(granted_by))
             return
-        with _working(f"reading {source}"):
+        with working(f"reading {source}"):
             release = query.release(price, request_id=request_id, **sure)
         _show_release(release, dataset, form)
         if plot is not None:
             release.plot(plot)
 
 
-def _require_sensible(price: Privacy) -> None:
+def require_sensible(price: Privacy) -> None:
     """Refuse a price that protects hardly anybody, in the words of the command line."""
     from leastnoise.errors import BadParameter
 
@@ -316,33 +319,88 @@ def _text(value: str | tuple[Any, ...]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(map(str, value))
 
 
-@contextmanager
-def _opened(source: str, arguments: dict[str, Any], spend: bool) -> Iterator[tuple[Dataset, bool]]:
-    """The dataset, and whether it has a budget: a plan needs none and grants none."""
-    from leastnoise.apps.config import read_amount
-    from leastnoise.errors import LedgerMissing, UncoveredDebit
-    from leastnoise.release import open as open_dataset
+@dataclass(frozen=True)
+class Said:
+    """What was said about the data on the command line; None or empty where nothing was said."""
 
-    unit, budget = arguments.pop("unit"), arguments.pop("budget")
-    more = {**arguments, "privacy_unit": None if unit == "row" else unit}
+    unit: str | None = None
+    table: str | None = None
+    budget: str | None = None
+    column: Sequence[str] = ()
+    groups_per_unit: int | None = None
+    rows_per_unit: int | None = None
+    ledger: str | None = None
+    analyst: str | None = None
+    config: Path | None = None
+    memory_limit: str | None = None
+
+
+@contextmanager
+def opened_for(source: str, said: Said, spend: bool) -> Iterator[tuple[Dataset, str | None, DatasetSettings | None]]:
+    """The dataset, with what the configuration says about it.
+
+    Beside it, None where it has a budget, or else who will grant one: a plan needs none and grants none.
+    """
+    from leastnoise.errors import BadParameter, LedgerMissing, UncoveredDebit
+    from leastnoise.release import open as open_dataset
+    from leastnoise.release.configuration import read_amount, read_configuration
+
+    configuration = read_configuration(said.config)
+    settings = configuration.datasets.get(source)
+    place = source_of(source, settings, configuration)
+    said_texts = {"unit": said.unit, "table": said.table, "budget": said.budget}
+    fixed = _required_unit(fixed_texts(settings, said_texts, configuration))
+    if not spend and said.budget is not None and (settings is None or settings.budget is None):
+        raise BadParameter(
+            "a plan grants no budget", given=said.budget, fix="leave --budget out, or use leastnoise release"
+        )
+    unit, budget = fixed.pop("unit"), fixed.pop("budget")
+    more = {
+        **fixed,
+        "privacy_unit": None if unit == "row" else unit,
+        "columns": column_kinds(settings, said.column, configuration),
+        "groups_per_unit": said.groups_per_unit or (1 if settings is None else settings.groups_per_unit),
+        "rows_per_unit": said.rows_per_unit or (1 if settings is None else settings.rows_per_unit),
+        "ledger": said.ledger or configuration.ledger,
+        "analyst": said.analyst or configuration.analyst,
+        "name": None if settings is None else source,
+        "memory_limit": said.memory_limit,
+    }
+    if settings is not None and (settings.links or settings.public):
+        more |= {"links": settings.links, "public": settings.public}
     try:
-        dataset = open_dataset(source, budget=read_amount(budget) if spend else None, **more)
+        dataset = open_dataset(place, budget=read_amount(budget) if spend else None, **more)
     except (LedgerMissing, UncoveredDebit) as error:
         if spend:
             fix = "add --budget 1 to grant a budget, or --ledger PLACE to say where it is kept"
             raise type(error)(error.problem, given=error.given, fix=fix) from None
     else:
         with dataset:
-            yield dataset, True
+            yield _described(dataset, settings), None, settings
         return
+    grants = "--budget" if settings is None or settings.budget is None else str(configuration.file)
     with tempfile.TemporaryDirectory() as folder:
         more["ledger"] = Path(folder) / "plan.ledger"
-        with open_dataset(source, budget=1, **more) as dataset:
-            yield dataset, False
+        with open_dataset(place, budget=1, **more) as dataset:
+            yield _described(dataset, settings), grants, settings
+
+
+def _described(dataset: Dataset, settings: DatasetSettings | None) -> Dataset:
+    """The dataset with the public description of the configuration; it belongs to the one that was opened."""
+    from leastnoise.release.opening import kinds_of
+
+    if settings is None:
+        return dataset
+    return replace(dataset, description=settings.description(kinds_of(dataset)), origin=dataset)
+
+
+def not_granted(grants: str) -> str:
+    """What a plan says where there is no budget yet."""
+    return f"nothing was spent; no budget is granted yet: the first release grants that of {grants}"
 
 
 @contextmanager
-def _working(what: str) -> Iterator[None]:
+def working(what: str) -> Iterator[None]:
     """A spinner with the time that has passed, on a terminal only, gone when the work is done."""
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn

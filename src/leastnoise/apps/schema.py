@@ -26,10 +26,10 @@ def schema(
     config: Annotated[Path | None, _CONFIG] = None,
 ) -> None:
     """List the columns of a table with what each holds, and what the configuration fixes about it."""
-    from leastnoise.apps.config import read_configuration
     from leastnoise.apps.release import column_kinds, fixed_texts, source_of
     from leastnoise.data import open_table
     from leastnoise.model.show import aligned, printable
+    from leastnoise.release.configuration import read_configuration
 
     configuration = read_configuration(config)
     settings = configuration.datasets.get(source)
@@ -57,10 +57,10 @@ def tables(
     config: Annotated[Path | None, _CONFIG] = None,
 ) -> None:
     """List the tables of a database, or the datasets of the configuration."""
-    from leastnoise.apps.config import read_configuration
     from leastnoise.data.sources import table_names
     from leastnoise.errors import BadParameter
     from leastnoise.model.show import aligned, printable
+    from leastnoise.release.configuration import read_configuration
 
     if source is not None:
         if config is not None:

@@ -43,7 +43,7 @@ from leastnoise.errors import BadParameter, BadSource, shown
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["open_table", "table_names"]
+__all__ = ["csv_columns", "open_table", "table_names"]
 
 _PARQUET = (".parquet", ".pq")
 _CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
@@ -130,6 +130,18 @@ def table_names(source: str | Path) -> list[str]:
 def _dotted(pair: tuple[str, str], usual: str) -> str:
     schema, name = ('"' + part.replace('"', '""') + '"' if not part.isidentifier() else part for part in pair)
     return name if pair[0] == usual else f"{schema}.{name}"
+
+
+def csv_columns(source: Any) -> tuple[str, ...] | None:
+    """The names in the header of CSV files, of which nothing else is read; None for any other source.
+
+    Raises:
+        BadSource: There is no such file, or it has no header.
+    """
+    if not isinstance(source, str | Path) or "://" in str(source) or _suffix(_at_home(source)) not in _CSV:
+        return None
+    _, names = read_header(_matching(_at_home(source)))
+    return tuple(names)
 
 
 def _require_text(given: object, what: str, example: str) -> None:

@@ -6,6 +6,7 @@ import fcntl
 import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,14 @@ from leastnoise.data import Contribution, Table, open_table
 from leastnoise.data.joined_table import JoinedTable
 from leastnoise.data.linked_tables import link_tables
 from leastnoise.data.links import ColumnPlace, read_place
-from leastnoise.errors import BadParameter, BudgetChanged, LedgerMissing, LedgerUnavailable, UncoveredDebit
+from leastnoise.errors import BadParameter, BudgetChanged, LedgerMissing, LedgerUnavailable, UncoveredDebit, shown
 from leastnoise.exact.parameters import NumberLike, read_integer
 from leastnoise.ledger import Ledger, Opening
 from leastnoise.ledger.record import read_name, read_purpose
 from leastnoise.ledger.store import Store
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.arguments import require_column
+from leastnoise.release.configuration import read_amount, read_configuration
 from leastnoise.release.database import Database
 from leastnoise.release.dataset import Dataset
 
@@ -54,7 +56,8 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     r"""Open a table for private questions. The data stays in its engine.
 
     Args:
-        source: Parquet, CSV or Arrow files, a DuckDB file, "postgresql://…", a Spark or data frame, or a `Table`.
+        source: Parquet, CSV or Arrow files, a DuckDB file, "postgresql://…", a Spark or data frame, or a `Table`; or
+            "leastnoise.toml", which says where the data is, whose rows they are and what is publicly known of them.
         privacy_unit: The column that identifies the person each row belongs to; None protects single rows.
         budget: What all questions together may cost: ε, or (ε, δ), or a `Privacy`. Opening grants nothing: the first
             question that is admitted fixes the budget and the privacy unit for good. Later the budget may be left out,
@@ -94,6 +97,11 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     (('Lyon', 'Metz', 'Nice'), Fraction(1, 2))
     >>> folder.cleanup()
     """
+    if isinstance(source, str | Path) and str(source).endswith(".toml"):
+        fixed = {"privacy_unit": privacy_unit, "table": table, "links": links, "public": public, "columns": columns}
+        return _open_described(
+            Path(source), name, fixed, budget, ledger or None, analyst, purpose, memory_limit, temp_directory
+        )
     wanted = _read_budget(budget)
     read_purpose(purpose)
     several = links is not None or public is not None
@@ -138,6 +146,76 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
         owns_ledger=kept is not ledger,
     )
     return made()
+
+
+def _open_described(
+    file: Path,
+    name: str | None,
+    fixed: Mapping[str, object],
+    budget: Budget,
+    ledger: Place,
+    analyst: str | None,
+    purpose: str,
+    memory_limit: str | None,
+    temp_directory: str | Path | None,
+) -> Dataset:
+    """A dataset of a configuration file, with what the file says about it.
+
+    Raises:
+        BadConfiguration: The file can't be read.
+        BadParameter: It has no such dataset, or something is given that it fixes.
+    """
+    configuration = read_configuration(file)
+    known = configuration.datasets
+    if name is None and len(known) == 1:
+        (name,) = known
+    if name is None or name not in known:
+        raise BadParameter(
+            f"{file} has no such dataset", given=name, fix=f"pass name=…: one of {', '.join(known) or '(none yet)'}"
+        )
+    settings = known[name]
+    for what, value in fixed.items():
+        if value is not None:
+            raise BadParameter(f"{file} says what {what} is", given=shown(value), fix=f"leave {what}= out")
+    if budget is not None and settings.budget is not None:
+        raise BadParameter(f"{file} fixes the budget", given=shown(budget), fix="leave budget= out")
+    if settings.unit is None:
+        raise BadParameter(
+            f"{file} does not say whose rows these are",
+            given=name,
+            fix='write unit = "person_id", the column that identifies a person, or unit = "row"',
+        )
+    several = {"links": settings.links, "public": settings.public} if settings.links or settings.public else {}
+    dataset = open(
+        settings.source,
+        privacy_unit=None if settings.unit == "row" else settings.unit,
+        budget=read_amount(settings.budget) if budget is None else budget,
+        table=settings.table,
+        columns=settings.columns or None,
+        ledger=configuration.ledger if ledger is None else ledger,
+        name=name,
+        analyst=configuration.analyst if analyst is None else analyst,
+        purpose=purpose,
+        groups_per_unit=settings.groups_per_unit,
+        rows_per_unit=settings.rows_per_unit,
+        memory_limit=memory_limit,
+        temp_directory=temp_directory,
+        **several,  # type: ignore[arg-type]
+    )
+    try:
+        return replace(dataset, description=settings.description(kinds_of(dataset)))
+    except BaseException:
+        dataset.close()
+        raise
+
+
+def kinds_of(dataset: Dataset) -> dict[str, str]:
+    """The kinds of the columns that a description speaks of: "age", or "orders.day" where there are several tables."""
+    if not isinstance(dataset, Database):
+        return dataset.columns
+    return {
+        f"{table}.{name}": kind for table in dataset.table_names for name, kind in dataset.columns_of(table).items()
+    }
 
 
 def _read_unit(source: object, privacy_unit: str | None, table: str | None) -> ColumnPlace:

@@ -30,9 +30,9 @@ def serve(
     """Serve the datasets of a configuration to many analysts."""
     from dataclasses import replace
 
-    from leastnoise.apps.config import read_configuration
     from leastnoise.apps.service.settings import read_settings
     from leastnoise.errors import BadParameter, MissingPackage
+    from leastnoise.release.configuration import read_configuration
     from leastnoise.release.remote import is_loopback
 
     try:
@@ -123,9 +123,9 @@ def revoke(
 
 
 def _store(config: Path | None) -> Store:
-    from leastnoise.apps.config import read_configuration
     from leastnoise.apps.service.settings import read_settings
     from leastnoise.apps.service.store import Store
+    from leastnoise.release.configuration import read_configuration
 
     return Store(read_settings(read_configuration(config)).store)
 

@@ -26,7 +26,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from leastnoise.apps.config import Configuration, read_amount
 from leastnoise.apps.service.access import Principal, principal_of
 from leastnoise.apps.service.pool import Pool, Told, WorkerDied, read_error
 from leastnoise.apps.service.settings import ServiceSettings
@@ -48,6 +47,7 @@ from leastnoise.errors import (
 from leastnoise.exact.sources import system_source
 from leastnoise.ledger import FLOOR, Ledger, Opening
 from leastnoise.ledger.record import canonical, read_name, read_purpose
+from leastnoise.release.configuration import Configuration, read_amount
 from leastnoise.release.remote import write_left
 
 __all__ = ["Service"]

@@ -27,9 +27,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from leastnoise.apps.config import Configuration
 from leastnoise.errors import BadConfiguration
 from leastnoise.model.labels import unknown_label
+from leastnoise.release.configuration import Configuration
 from leastnoise.release.remote import is_loopback
 
 __all__ = ["OidcSettings", "ServiceSettings", "read_duration", "read_settings"]

@@ -20,7 +20,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from leastnoise.apps.config import Configuration, read_amount, read_configuration
 from leastnoise.errors import (
     ApprovalPending,
     BadConfiguration,
@@ -35,6 +34,7 @@ from leastnoise.model.privacy import Privacy
 from leastnoise.release import Batch, BatchPlan, BatchRelease, Dataset, Query, Release, ReleasePlan
 from leastnoise.release import open as open_dataset
 from leastnoise.release.calls import read_written_price
+from leastnoise.release.configuration import Configuration, read_amount, read_configuration
 from leastnoise.release.remote import write_column, write_left
 
 __all__ = ["main", "needs_approval", "read_frame", "read_held", "write_error", "write_frame", "write_held"]

@@ -1,4 +1,4 @@
-"""`leastnoise.toml`: what is fixed about each dataset, so that analysts type little and can't mistype it.
+"""`leastnoise.toml`: what is fixed and publicly known about each dataset, for the library and the command line.
 
 ledger = "team.ledger"              # a file, or "postgresql://…"
 
@@ -9,6 +9,8 @@ budget = ["1", "1e-6"]              # ε, or ε and δ; { rho = "1/10" } or { mu
 approve_above = "1/2"               # in the service, a dearer question waits for a second person
 groups_per_unit = 3
 rows_per_unit = 1
+links = { "orders.customer_id" = "customers.id" }   # of several tables, with unit = "customers.id"
+public = ["products"]               # tables that hold nothing private
 
 [datasets.visits.columns]           # of a CSV: what is not said here is text
 salary = "decimal(10,2)"
@@ -20,6 +22,8 @@ salary = 100
 city = ["Bonn", "Ulm"]              # or the name of a file with one key a line
 [datasets.visits.bins]
 age = [0, 18, 65, 120]
+[datasets.visits.measured_in]
+salary = "EUR"                      # what its values are counted in
 
 [service]                           # for `leastnoise serve`; see leastnoise.apps.service.settings
 """
@@ -28,20 +32,29 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
-from decimal import Decimal
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.errors import BadConfiguration, LeastNoiseError
+from leastnoise.errors import BadConfiguration, BadParameter, LeastNoiseError
+from leastnoise.release.description import Description
 
 if TYPE_CHECKING:
     from leastnoise.model.privacy import Privacy
 
-__all__ = ["Configuration", "DatasetSettings", "read_amount", "read_configuration"]
+__all__ = [
+    "MISSING",
+    "Configuration",
+    "DatasetSettings",
+    "listed_keys",
+    "read_amount",
+    "read_configuration",
+    "read_key_text",
+]
 
 _DEFAULT = "leastnoise.toml"
 _TOP = ("analyst", "datasets", "ledger", "service")
@@ -64,6 +77,9 @@ class DatasetSettings:
         steps: What their values are rounded to.
         keys: The public keys of columns; text means a file with one key a line.
         bins: The public edges of numeric columns.
+        links: How the tables of a database lead to the unit.
+        public: The tables that hold nothing private.
+        measured_in: What the values of a column are counted in.
     """
 
     source: str
@@ -78,6 +94,22 @@ class DatasetSettings:
     steps: Mapping[str, Any] = field(default_factory=dict)
     keys: Mapping[str, tuple[Any, ...] | Path] = field(default_factory=dict)
     bins: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    links: Mapping[str, str] = field(default_factory=dict)
+    public: tuple[str, ...] = ()
+    measured_in: Mapping[str, str] = field(default_factory=dict)
+
+    def description(self, kinds: Mapping[str, str]) -> Description:
+        """What it says about columns of these kinds.
+
+        Raises:
+            BadParameter: A key does not fit its column, or a file of keys can't be read.
+        """
+        keys = {
+            column: tuple(read_key_text(key, column, kinds[column]) for key in listed_keys(listed))
+            for column, listed in self.keys.items()
+            if column in kinds
+        }
+        return Description(self.bounds, self.steps, keys, self.bins, self.measured_in)
 
 
 @dataclass(frozen=True)
@@ -125,7 +157,6 @@ def read_configuration(file: str | Path | None = None) -> Configuration:
 
 def read_amount(parts: tuple[Any, ...] | None) -> Privacy | None:
     """A budget or a threshold as a `Privacy`, from ε, (ε, δ), or one text "rho=…" or "mu=…"."""
-    from leastnoise.errors import BadParameter
     from leastnoise.model.privacy import Privacy
 
     if parts is None:
@@ -168,6 +199,9 @@ class _Reader:
             steps=each("steps", self._number),
             keys=each("keys", self._keys),
             bins=each("bins", self._edges),
+            links=each("links", self._kind),
+            public=self._names(table.get("public", []), f"{place}.public"),
+            measured_in=each("measured_in", self._kind),
         )
 
     def known(self, table: Mapping[str, Any], allowed: Iterable[str], place: str) -> None:
@@ -189,7 +223,12 @@ class _Reader:
     def _kind(self, value: Any, place: str) -> str:
         if isinstance(value, str) and value:
             return value
-        raise self._wrong(place, value, 'write the kind in quotes: "integer", "decimal(10,2)"')
+        raise self._wrong(place, value, 'write it in quotes: "integer", "decimal(10,2)"')
+
+    def _names(self, value: Any, place: str) -> tuple[str, ...]:
+        if isinstance(value, list) and all(isinstance(name, str) and name for name in value):
+            return tuple(value)
+        raise self._wrong(place, value, 'list the tables: ["products"]')
 
     def _number(self, value: Any, place: str) -> Any:
         from leastnoise.exact.parameters import read_exact
@@ -243,6 +282,52 @@ class _Reader:
 
     def _wrong(self, place: str, given: Any, fix: str) -> BadConfiguration:
         return BadConfiguration(f"{self._file}: {place} is wrong", given=str(given), fix=fix)
+
+
+MISSING = "(missing)"
+"""How a key that stands for missing values is written."""
+
+
+def listed_keys(keys: tuple[Any, ...] | Path) -> Sequence[Any]:
+    """Keys as they are listed, or one a line in a file.
+
+    Raises:
+        BadParameter: The file can't be read.
+    """
+    if not isinstance(keys, Path):
+        return keys
+    try:
+        lines = keys.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise BadParameter(
+            f"the file of keys can't be read: {reason}", given=str(keys), fix="name a text file with one key a line"
+        ) from None
+    return [line.strip() for line in lines if line.strip()]
+
+
+def read_key_text(key: Any, column: str, kind: str) -> Any:
+    """A key written as text, as a value of the column's kind.
+
+    Raises:
+        BadParameter: It is none.
+    """
+    if not isinstance(key, str):
+        return key
+    if key == MISSING:
+        return None
+    readers: dict[str, Callable[[str], Any]] = {
+        "integer": int,
+        "real": Decimal,
+        "decimal": Decimal,
+        "boolean": lambda text: {"true": True, "false": False}[text.lower()],
+        "date": date.fromisoformat,
+        "timestamp": datetime.fromisoformat,
+    }
+    try:
+        return readers.get(kind, str)(key)
+    except (ValueError, KeyError, InvalidOperation):
+        raise BadParameter(f"a key of {column} is no {kind}", given=key, fix=f"write keys of the kind {kind}") from None
 
 
 def _found(place: str | None, file: Path) -> str | None:
