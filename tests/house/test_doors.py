@@ -41,7 +41,7 @@ DOORS = {
         "graphs.grids graphs.infinite graphs.path_cycle_complete graphs.symmetry hyper labels limits linear_workloads "
         "losses marginals mechanism priors privacy remapping sensitivity show strategies strategy_certificates"
     ),
-    "release": "calls combinatorial pictures plan remote",
+    "release": "calls combinatorial configuration pictures plan remote",
 }
 
 

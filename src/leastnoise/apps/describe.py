@@ -1,7 +1,7 @@
 """`leastnoise describe`: a first leastnoise.toml from the schema of a source, without a look at a single row.
 
-Types of columns are public: they are the same for neighbouring tables. Bounds, keys and bins are not taken from the rows,
-which would tell something about them; they are left for a person to fill in. Of a CSV only the header is read.
+Types of columns are public: they are the same for neighbouring tables. Bounds, keys and bins are not taken from the
+rows, which would tell something about them; they are left for a person to fill in. Of a CSV only the header is read.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def describe(
             file.write(text)
     except FileExistsError:
         raise BadParameter("this file is there already", given=str(out), fix="choose another name") from None
-    typer.echo(f"written to {out}; fill in what is marked with ?, then: leastnoise sql {name} 'SELECT COUNT(*) FROM …'")
+    typer.echo(f"written to {out}; now fill in what is marked with ?")
 
 
 def described_source(source: str, name: str, table: str | None) -> str:
@@ -61,23 +61,23 @@ def _columns(source: str, table: str | None) -> tuple[Mapping[str, str], bool]:
 
 
 def _lines(source: str, name: str, table: str | None, kinds: Mapping[str, str], untyped: bool) -> Iterator[str]:
-    yield "# A first description, from the schema alone: no row was looked at. Lines with ? are for a person to fill in,"
-    yield "# from what is publicly known and not from the rows."
+    yield "# A first description, from the schema alone: no row was looked at."
+    yield "# Lines with ? are for a person to fill in, from what is publicly known and not from the rows."
     yield '# ledger = "team.ledger"    # ? where the budget is kept'
     yield ""
     yield f"[datasets.{_key(name)}]"
     yield f"source = {_text(source)}"
     if table is not None:
         yield f"table = {_text(table)}"
-    yield f"# unit = {_text(next(iter(kinds), 'person'))}    # ? whose rows these are: the column that identifies a person;"
-    yield '#                      "row" only if no person has two rows'
+    yield '# ? whose rows these are: the column that identifies a person, or "row" if no person has two rows'
+    yield f"# unit = {_text(next(iter(kinds), 'person'))}"
     yield '# budget = ["1", "1e-6"]    # ? what all questions together may cost: ε, or ε and δ'
     yield "groups_per_unit = 1    # ? in how many groups of a table one person may count"
     yield "rows_per_unit = 1      # ? and with how many rows in each"
     numbers = [column for column, kind in kinds.items() if kind in _EXAMPLES]
     if untyped:
         yield ""
-        yield f"[datasets.{_key(name)}.columns]    # ? a CSV does not say what its columns hold: all are text until it is said"
+        yield f"[datasets.{_key(name)}.columns]    # ? a CSV does not say what it holds: all is text until it is said"
         for column in kinds:
             yield f'# {_key(column)} = "integer"    # ? or real, decimal(10,2), boolean, date, timestamp'
     yield ""

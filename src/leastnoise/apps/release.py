@@ -387,11 +387,9 @@ def opened_for(source: str, said: Said, spend: bool) -> Iterator[tuple[Dataset, 
 
 def _described(dataset: Dataset, settings: DatasetSettings | None) -> Dataset:
     """The dataset with the public description of the configuration; it belongs to the one that was opened."""
-    from leastnoise.release.opening import kinds_of
-
     if settings is None:
         return dataset
-    return replace(dataset, description=settings.description(kinds_of(dataset)), origin=dataset)
+    return replace(dataset, description=settings.description(dataset), origin=dataset)
 
 
 def not_granted(grants: str) -> str:

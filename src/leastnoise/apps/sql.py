@@ -124,12 +124,12 @@ class _Session:
     """A session of statements; a statement ends with a semicolon."""
 
     def __init__(self, dataset: Dataset) -> None:
-        self._dataset, self._price = dataset, None
-        self._price: Privacy | None
+        self._dataset = dataset
+        self._price: Privacy | None = None
         self._complete = _completer(dataset)
 
     def run(self) -> None:
-        """Read until the end, or \\quit."""
+        """Read until the end, or until somebody quits."""
         typer.echo(f"{self._dataset}; \\help says how to ask")
         waiting = ""
         while True:
@@ -207,7 +207,7 @@ def _completer(dataset: Dataset) -> Any:
         return None
     if not sys.stdin.isatty():
         return None
-    from leastnoise.data.predicates.functions import FUNCTIONS
+    from leastnoise.data.predicates import FUNCTIONS
 
     words = ["SELECT", "FROM", "WHERE", "GROUP BY", "HAVING", "ORDER BY", "LIMIT", "COUNT(", "SUM(", "AVG(", "CLAMP("]
     words += ["\\plan", "\\price", "\\budget", "\\columns", "\\help", "\\quit", *FUNCTIONS, *dataset.columns]

@@ -45,6 +45,7 @@ from leastnoise.release.description import Description
 
 if TYPE_CHECKING:
     from leastnoise.model.privacy import Privacy
+    from leastnoise.release.dataset import Dataset
 
 __all__ = [
     "MISSING",
@@ -98,12 +99,15 @@ class DatasetSettings:
     public: tuple[str, ...] = ()
     measured_in: Mapping[str, str] = field(default_factory=dict)
 
-    def description(self, kinds: Mapping[str, str]) -> Description:
-        """What it says about columns of these kinds.
+    def description(self, dataset: Dataset) -> Description:
+        """What it says about the columns of a dataset: "age", or "orders.day" where there are several tables.
 
         Raises:
             BadParameter: A key does not fit its column, or a file of keys can't be read.
         """
+        kinds = dict(dataset.columns)
+        for table in getattr(dataset, "table_names", ()):
+            kinds |= {f"{table}.{name}": kind for name, kind in dataset.columns_of(table).items()}  # type: ignore[attr-defined]
         keys = {
             column: tuple(read_key_text(key, column, kinds[column]) for key in listed_keys(listed))
             for column, listed in self.keys.items()

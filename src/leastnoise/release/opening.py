@@ -203,19 +203,10 @@ def _open_described(
         **several,  # type: ignore[arg-type]
     )
     try:
-        return replace(dataset, description=settings.description(kinds_of(dataset)))
+        return replace(dataset, description=settings.description(dataset))
     except BaseException:
         dataset.close()
         raise
-
-
-def kinds_of(dataset: Dataset) -> dict[str, str]:
-    """The kinds of the columns that a description speaks of: "age", or "orders.day" where there are several tables."""
-    if not isinstance(dataset, Database):
-        return dataset.columns
-    return {
-        f"{table}.{name}": kind for table in dataset.table_names for name, kind in dataset.columns_of(table).items()
-    }
 
 
 def _read_unit(source: object, privacy_unit: str | None, table: str | None) -> ColumnPlace:

@@ -403,13 +403,7 @@ class _Questions:
                 )
             asked = Fraction(1, 2) if level is None else _number(level)
             column, scale = self._scale(value, what)
-            if by:
-                raise BadParameter(
-                    f"{name.upper()} has no GROUP BY ({what.position})",
-                    given=str(what),
-                    fix="ask for one group at a time, in WHERE; or for AVG",
-                )
-            return dataset.quantile(column, asked, where=where, **scale)
+            return dataset.quantile(column, asked, where=where, **scale, **by)
         column, scale = self._scale(value, what)
         if name == "sum":
             return dataset.sum(column, where=where, **scale, **by)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from leastnoise.data.predicates.builder import Value, col
 from leastnoise.data.predicates.evaluate import holds, value_of
 from leastnoise.data.predicates.expressions import Aggregate, Case, Function
+from leastnoise.data.predicates.functions import FUNCTIONS
 from leastnoise.data.predicates.nodes import Predicate
 from leastnoise.data.predicates.parser import parse, parse_expression
 from leastnoise.data.predicates.statements import FromTable, Item, SelectText, Statement, read_select
@@ -12,6 +13,7 @@ from leastnoise.data.predicates.typecheck import Schema, type_of, typed, typed_t
 from leastnoise.errors import BadFilter, shown
 
 __all__ = [
+    "FUNCTIONS",
     "Aggregate",
     "Case",
     "FromTable",
