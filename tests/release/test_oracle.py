@@ -134,7 +134,7 @@ def test_no_private_row_is_read_before_the_price_is_held(tmp_path):
     written = []
 
     def watch(table):
-        execute, private = table._execute, f"TABLE {table._relation.source}"
+        execute, private = table._execute, "".join(table.private_rows(()).parts)
 
         def executed(text, values):
             if private in text:
@@ -152,7 +152,7 @@ def test_no_private_row_is_read_before_the_price_is_held(tmp_path):
 
 def failing_on_made_up_rows(table):
     """An engine that fails on extremes, none of which is in the table."""
-    execute, private = table._execute, f"TABLE {table._relation.source}"
+    execute, private = table._execute, "".join(table.private_rows(()).parts)
 
     def executed(text, values):
         if private not in text and not text.startswith("CREATE"):
@@ -183,7 +183,7 @@ def failing_on_ada(error):
     """An engine with an unknown hole: it fails iff Ada is there, and says what it likes."""
 
     def sabotage(table):
-        execute, private = table._execute, f"TABLE {table._relation.source}"
+        execute, private = table._execute, "".join(table.private_rows(()).parts)
 
         def executed(text, values):
             found = execute(text, values)
