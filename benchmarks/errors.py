@@ -28,7 +28,6 @@ PARTS = {
     "quantiles": "run",
     "keys": "rows",
     "publications": "rows",
-    "questions": "rows",
 }
 CHOSEN = "chosen"
 
@@ -166,6 +165,7 @@ def _draw(results: dict[str, list[ErrorRow]], place: Path) -> None:
         if (ours := next((row for row in rows if row.method == CHOSEN and row.error), None))
     }
     shown = {job: others for job, others in jobs.items() if others}
+    plt.rcParams["svg.fonttype"] = "none"  # text stays text: a small file
     figure, axis = plt.subplots(figsize=(9, 0.19 * len(shown) + 1.2))
     for place_on_axis, (job, others) in enumerate(shown.items()):
         axis.scatter([ratio for _, ratio in others], [place_on_axis] * len(others), s=14, color="#4477aa", alpha=0.8)

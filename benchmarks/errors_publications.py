@@ -15,12 +15,12 @@ from fractions import Fraction
 from itertools import combinations
 from math import prod, sqrt
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular, toeplitz
 
+from benchmarks.errors import CHOSEN, ErrorRow
 from leastnoise.mechanisms import Geometric
 from leastnoise.mechanisms.strategy import (
     PrefixSums,
@@ -34,7 +34,7 @@ from leastnoise.mechanisms.strategy import (
 )
 from leastnoise.model.linear_workloads import LinearWorkload
 
-__all__ = ["ErrorRow", "rows"]
+__all__ = ["rows"]
 
 ADULT = (100, 100, 100, 99, 85, 42, 16, 15, 9, 7, 6, 5, 2, 2)
 VENVS = Path(__file__).parents[1] / ".venvs"
@@ -57,16 +57,6 @@ for _ in range(draws):
 """
 
 
-class ErrorRow(NamedTuple):
-    """One line: what is published, by whom, how far off it is."""
-
-    job: str
-    alternative: str
-    error: float
-    standard_error: float
-    bound: float | None
-
-
 def rows() -> list[ErrorRow]:
     """All of them; some minutes."""
     return [*_gaussian(), *_pure(), *_marginals(), *_running()]
@@ -77,7 +67,7 @@ def _gaussian() -> Iterator[ErrorRow]:
         job = f"{workload}, μ = 1"
         plan = plan_strategy(workload)
         bound = sqrt(plan.lower_bound / workload.answers)
-        yield ErrorRow(job, "leastnoise", sqrt(plan.error / workload.answers), 0, bound)
+        yield ErrorRow(job, CHOSEN, sqrt(plan.error / workload.answers), 0, bound)
         for name, strategy in _known(workload.cells):
             yield ErrorRow(job, name, _error(workload, strategy), 0, bound)
 
@@ -111,7 +101,7 @@ def _pure() -> Iterator[ErrorRow]:
         for place, workload in enumerate((PrefixSums(cells), Ranges(cells))):
             job = f"{workload}, ε = 1"
             mechanism = PureStrategyMechanism(plan_pure_strategy(workload, epsilon=1), 1)
-            yield ErrorRow(job, "leastnoise", sqrt(mechanism.expected_square / workload.answers), 0, None)
+            yield ErrorRow(job, CHOSEN, sqrt(mechanism.expected_square / workload.answers), 0, None)
             total = sum(workload.lengths(), Fraction(0)) * Geometric(1).moment(2).upper
             yield ErrorRow(job, "noise on the cells", sqrt(total / workload.answers), 0, None)
             for branching, squares in simulated.items():
@@ -145,7 +135,7 @@ def _marginals() -> Iterator[ErrorRow]:
         plan = plan_marginals(ADULT, tables)
         job = f"{len(tables)} tables of Adult's columns, {'two-way' if least else 'up to three-way'}, μ = 1"
         bound = sqrt(plan.bound("total") / cells)
-        yield ErrorRow(job, "leastnoise", sqrt(plan.error("total") / cells), 0, bound)
+        yield ErrorRow(job, CHOSEN, sqrt(plan.error("total") / cells), 0, bound)
         yield ErrorRow(job, "equal noise on each table", sqrt(len(tables)), 0, bound)
 
 
@@ -154,7 +144,7 @@ def _running() -> Iterator[ErrorRow]:
         horizon = RunningTotals(plan_running(days), Fraction(1), 1)
         job = f"running totals of {days} days, μ = 1"
         bound = sqrt(plan_strategy(PrefixSums(days)).lower_bound / days)
-        yield ErrorRow(job, "leastnoise", sqrt(sum(horizon.whole.squared_errors()) / days), 0, bound)
+        yield ErrorRow(job, CHOSEN, sqrt(sum(horizon.whole.squared_errors()) / days), 0, bound)
         yield ErrorRow(job, "fresh noise on each total", sqrt(days), 0, bound)
         yield ErrorRow(job, "noise on each day", sqrt((days + 1) / 2), 0, bound)
 
