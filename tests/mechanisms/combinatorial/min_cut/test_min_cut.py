@@ -198,12 +198,12 @@ def test_real_graphs_are_cut_within_the_bound():
 def test_the_plan_goes_by_the_extra_weight_on_public_graphs():
     small, large = plan_min_cut(15, 1), plan_min_cut(40, 1, "1e-9")
     assert isinstance(small.mechanism, ExponentialCut)
-    assert isinstance(large.mechanism, PerfectCut)
+    assert isinstance(large.mechanism, NodeCut | RaisedCut)  # the time of a perfect cut depends on the true graph
     assert large.lower_bound is None
     assert small.lower_bound.lower <= small.expected_extra.upper
     for plan in (small, large):
         assert plan.on_example[plan.mechanism.name] == min(plan.on_example.values())
-        assert len(plan.on_example) == 3
+    assert (len(small.on_example), len(large.on_example)) == (3, 2)
     many = plan_min_cut(300, 1, "1e-9")
     assert isinstance(many.mechanism, RaisedCut)
     assert many.mechanism.delta == Fraction(1, 10**9)

@@ -70,7 +70,8 @@ def plan_min_cut(
         delta: Above zero it lets a raised cut leave out what is surely too rare to matter.
         weights: How weighted edges are read; left out, an edge is there or not.
         example: A public graph on the same nodes, like the true one. If left out, two made-up ones, for up to 200
-            nodes; for more the cut is raised, which has the least bound for the worst graph.
+            nodes; for more the cut is raised, which has the least bound for the worst graph. A perfect cut of more than
+            26 nodes takes a time that depends on the true graph, so it is considered only beside an example.
 
     >>> import networkx
     >>> plan_min_cut(34, 1, example=networkx.karate_club_graph()).mechanism.name
@@ -82,9 +83,10 @@ def plan_min_cut(
     slack = read_rational(delta, "delta", at_least=0, below=1)
     raised = RaisedCut(epsilon, public, slack, weights)
     ways: list[CutMechanism] = [NodeCut(epsilon, public, weights), raised]
-    if len(public) <= MOST_PERFECT:
-        perfect = ExponentialCut if len(public) <= MOST_NODES else PerfectCut
-        ways.insert(0, perfect(epsilon, public, weights))
+    if len(public) <= MOST_NODES:
+        ways.insert(0, ExponentialCut(epsilon, public, weights))
+    elif example is not None and len(public) <= MOST_PERFECT:
+        ways.insert(0, PerfectCut(epsilon, public, weights))
     best: CutMechanism = raised
     extras: dict[str, float] = {}
     reason = f"{len(public)} nodes have too many cuts to weigh; a raised minimum cut leaves few that matter"
