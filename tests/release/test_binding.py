@@ -162,7 +162,7 @@ def test_every_parameter_of_a_mechanism_is_bound(ledger, mechanism, truth, other
 
 BINS, KEYS, OTHERS = {"age": [0, 50, 100]}, {"city": ["Lyon", "Metz"]}, {"city": ["Lyon", "Nice"]}
 ASKED = [
-    lambda d: d.count(),
+    lambda d: d.count(of="rows"),
     lambda d: d.count(of="units"),
     lambda d: d.count(where="age > 5"),
     lambda d: d.count(where="age > 6"),
