@@ -22,7 +22,7 @@ DOORS = {
     "composition": "cost filter gaussian homogeneous limits price thresholded_gaussian",
     "data": (
         "axes columns engines.duckdb joined_table linked_tables links predicates predicates.disjoint predicates.nodes "
-        "schema_table views"
+        "schema_table sources views"
     ),
     "designer": "comparison designer result",
     "exact": (
@@ -32,8 +32,8 @@ DOORS = {
     "ledger": "record report store",
     "mechanisms": (
         "candidates choice.selection choice.top_k choice.unknown_options combinatorial combinatorial.graph_input "
-        "combinatorial.k_median.metric designed.* histogram.* lower_bounds numeric.geometric numeric.integer_noise "
-        "numeric.truncated_geometric rainbow.decision rank.lattice rank.rank_law rank.reference "
+        "combinatorial.k_median.metric designed.* histogram.* lower_bounds numeric numeric.geometric numeric.integer_noise "
+        "numeric.truncated_geometric numeric.weighted_sum rainbow.decision rank.lattice rank.rank_law rank.reference "
         "rank.tally strategy strategy.running_totals vector"
     ),
     "model": (
