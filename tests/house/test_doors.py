@@ -33,8 +33,8 @@ DOORS = {
     "mechanisms": (
         "candidates choice.selection choice.top_k choice.unknown_options combinatorial combinatorial.graph_input "
         "combinatorial.k_median.metric designed.* histogram.* lower_bounds numeric numeric.geometric "
-        "numeric.integer_noise numeric.truncated_geometric numeric.weighted_sum rainbow.decision rank.lattice rank.rank_law "
-        "rank.reference rank.tally strategy strategy.running_totals vector"
+        "numeric.integer_noise numeric.truncated_geometric numeric.weighted_sum rainbow.decision rank.lattice "
+        "rank.rank_law rank.reference rank.tally strategy strategy.running_totals vector"
     ),
     "model": (
         "certificate certificate_form channel design_problem events float_programs graphs graphs.closed_form "
