@@ -8,9 +8,11 @@ from fractions import Fraction
 import pytest
 import yaml
 
+from leastnoise.apps import dossier
 from leastnoise.apps.dossier import guess_above, make_dossier, percent_above, posterior_above
 from leastnoise.errors import NotFound
 from leastnoise.ledger import Ledger, Request
+from leastnoise.model import events
 from leastnoise.model.events import GaussianPrivacy, LaplaceNoise
 from leastnoise.model.privacy import Privacy
 
@@ -164,3 +166,9 @@ def test_an_unknown_dataset_is_refused(ledger):
     with pytest.raises(NotFound):
         make_dossier(ledger, "nothing")
     assert json.loads(ledger.witness().to_json())
+
+
+def test_every_kind_of_event_has_its_words():
+    kinds = {kind.kind for kind in vars(events).values() if isinstance(getattr(kind, "kind", None), str)}
+    assert {"pure", "group"} <= kinds
+    assert kinds == set(dossier._MECHANISMS)

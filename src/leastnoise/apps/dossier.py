@@ -10,9 +10,9 @@ such bound for every answer. There is one for how often they guess right if both
 
 | promise | at most | source |
 |---|---|---|
-| (ε, δ) | (e^ε + δ) / (1 + e^ε) | Kairouz, Oh and Viswanath 2015, Theorem 2.1 |
+| (ε, δ) | (e^ε + δ) / (1 + e^ε) | Kairouz, Oh and Viswanath 2015 |
 | ρ | 1/2 + √min(ρ/2, 1 − e^−ρ)/2 | the divergence is at most ρ; Pinsker; Bretagnolle and Huber 1979 |
-| μ | Φ(μ/2) | Dong, Roth and Su 2022, Definition 6 |
+| μ | Φ(μ/2) | Dong, Roth and Su 2022 |
 
 Every number is rounded up. **What holds of the answers so far** is the sum of their pure ε, also where prices were
 chosen on the way: the ratio of the likelihoods of all answers is the product of theirs. A sum with δ, ρ or μ that was
@@ -57,19 +57,19 @@ _FLAVOURS = {
     "mu": "Gaussian DP",
 }
 _MECHANISMS = {  # kind of an event: what was done, and why it is private
-    "pure": ("a mechanism with a pure ε", "Dwork, McSherry, Nissim and Smith 2006, Definition 1"),
-    "laplace": ("Laplace noise", "Dwork, McSherry, Nissim and Smith 2006, Proposition 1; drawn exactly"),
-    "bounded range": ("a private choice", "Dong, Durfee and Rogers 2020; McSherry and Talwar 2007, Theorem 6"),
+    "pure": ("a mechanism with a pure ε", "Dwork, McSherry, Nissim and Smith 2006"),
+    "laplace": ("Laplace noise", "Dwork, McSherry, Nissim and Smith 2006; drawn exactly"),
+    "bounded range": ("a private choice", "Dong, Durfee and Rogers 2020; McSherry and Talwar 2007"),
     "randomized response": ("randomized response", "Warner 1965; Kairouz, Oh and Viswanath 2015"),
     "approximate": ("a mechanism with ε and δ", "Dwork, Kenthapadi, McSherry, Mironov and Naor 2006"),
-    "concentrated": ("a concentrated mechanism", "Bun and Steinke 2016, Definition 1.1"),
-    "gaussian": ("discrete Gaussian noise", "Canonne, Kamath and Steinke 2020, Theorem 4"),
-    "gaussian privacy": ("rounded Gaussian noise", "Dong, Roth and Su 2022, Theorem 1"),
+    "concentrated": ("a concentrated mechanism", "Bun and Steinke 2016"),
+    "gaussian": ("discrete Gaussian noise", "Canonne, Kamath and Steinke 2020"),
+    "gaussian privacy": ("rounded Gaussian noise", "Dong, Roth and Su 2022"),
     "thresholded gaussian": ("Gaussian noise and a threshold for keys", "see the theory of noisy thresholds"),
     "composed": ("several mechanisms", "composition: the parts add up"),
-    "parallel": ("mechanisms on disjoint parts", "McSherry 2009, Theorem 4"),
-    "grouped": ("a mechanism for a group", "group privacy: Dwork and Roth 2014, Theorem 2.2"),
-    "fixed": ("a list of mechanisms fixed beforehand", "Kairouz, Oh and Viswanath 2015, Theorem 3.3"),
+    "parallel": ("mechanisms on disjoint parts", "McSherry 2009"),
+    "group": ("a mechanism for a group", "group privacy: Dwork and Roth 2014"),
+    "fixed": ("a list of mechanisms fixed beforehand", "Kairouz, Oh and Viswanath 2015"),
 }
 _THREATS = [
     "Whoever sees answers may know everything else, work together with all others, and compute for ever.",
@@ -197,7 +197,7 @@ def make_dossier(ledger: Ledger, dataset: str) -> Dossier:
     blocks += [("##", "Mechanisms and theorems"), ("|", _mechanisms(charged))]
     blocks += [("", "Where a mechanism has a certificate, a service gives it at /v1/releases/ID/certificate, and "
                 "`leastnoise check` verifies it. Certificates are no part of the ledger.")]  # fmt: skip
-    blocks += [("##", "Threat model"), ("-", _THREATS), ("##", "Evaluation after NIST SP 800-226")]
+    blocks += [("##", "Threat model"), ("-", _THREATS), ("##", "Evaluation, by the themes of NIST SP 800-226")]
     blocks += [("|", [("point", "finding"), *_evaluation(promise, who, charged)]), ("##", "Proof from the ledger")]
     witness = ledger.witness()
     blocks += [("", f"All {verified.entries} entries were verified: chain, prices, states, sums, and the witness. The "
@@ -445,7 +445,7 @@ def dossier(
 
 
 def _print_pdf(browser: str, folder: Path) -> bool:
-    """Let a browser print the page; it runs without scripts, and on this file only."""
+    """Let a browser print the page, which has no scripts."""
     pdf = folder / "dossier.pdf"
     with tempfile.TemporaryDirectory() as profile:
         command = [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
