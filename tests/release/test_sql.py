@@ -135,6 +135,16 @@ def test_several_aggregates_are_one_batch(people):
     assert list(again.to_pandas().columns) == list(again.table.names)
 
 
+def test_a_wanted_error_has_the_price_that_the_questions_have(people):
+    one = people.sql("SELECT COUNT(*) FROM p")
+    assert one.price(5).price == people.count().price(5).price
+    two = people.sql("SELECT COUNT(*) AS n, SUM(CLAMP(age, 0, 10)) AS s FROM p")
+    assert two.price([5, 50]).price == people.batch([people.count(), people.sum("age", (0, 10))]).price([5, 50]).price
+    assert two.price(50).price == two.price([50, 50]).price
+    with pytest.raises(BadParameter, match="pass 2 numbers"):
+        two.price([1, 2, 3])
+
+
 def test_a_deviation_is_the_root_of_a_variance(people):
     found = people.sql("SELECT STDDEV(CLAMP(age, 0, 100)) AS s FROM p").release(10)
     assert found.table["s"][0] == max(found.releases[0].value, 0) ** 0.5

@@ -150,6 +150,38 @@ class SQLQuery:
         """
         return self.asked.plan(epsilon, delta, rho=rho, mu=mu, confidence=confidence)
 
+    def price(
+        self,
+        errors: NumberLike | Sequence[NumberLike],
+        *,
+        confidence: NumberLike = LEVEL,
+        delta: NumberLike = 0,
+        currency: str = "epsilon",
+    ) -> ReleasePlan | BatchPlan:
+        """What a wanted error of each aggregate costs in all: a plan at that price. Free.
+
+        Args:
+            errors: How far off each number may be: one number for all aggregates, or one for each.
+            confidence: The probability with which it is not farther off.
+            delta: The δ beside ε.
+            currency: "epsilon", "rho" or "mu".
+
+        Raises:
+            BadParameter: There are neither as many errors as aggregates nor one.
+            UnreachableTarget: No sensible price is enough for one of them.
+        """
+        several = isinstance(errors, Sequence) and not isinstance(errors, str)
+        wanted = list(errors) if several else [errors] * len(self.queries)  # type: ignore[arg-type]
+        if len(wanted) != len(self.queries):
+            raise BadParameter(
+                "errors are one number, or one for each aggregate",
+                given=len(wanted),
+                fix=f"pass {len(self.queries)} numbers",
+            )
+        sure = {"confidence": confidence, "delta": delta, "currency": currency}
+        asked = self.asked
+        return asked.price(wanted, **sure) if isinstance(asked, Batch) else asked.price(wanted[0], **sure)  # type: ignore[arg-type]
+
     def release(
         self,
         epsilon: Price = None,
