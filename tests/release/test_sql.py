@@ -185,6 +185,7 @@ REFUSED = {
     "SELECT COUNT(*) FROM p WHERE EXISTS (SELECT 1 FROM p)": "EXISTS",
     "SELECT (SELECT COUNT(*) FROM p) FROM p": "costs nothing|SELECT",
     "SELECT COUNT(*) FROM (SELECT city, COUNT(*) AS n FROM p GROUP BY city) AS x": "groups by the privacy unit",
+    "SELECT COUNT(*) FROM (SELECT COUNT(*) AS n FROM p GROUP BY city) AS x": "groups by the privacy unit",
     "SELECT COUNT(*) FROM (SELECT person FROM p) AS x": "groups by the privacy unit",
     "SELECT COUNT(*) FROM (SELECT person, COUNT(*) AS n FROM p GROUP BY person ORDER BY n) AS x": "privacy unit",
     "SELECT COUNT(*) FROM (SELECT person, COUNT(*) AS n FROM p GROUP BY person LIMIT 5) AS x": "LIMIT",

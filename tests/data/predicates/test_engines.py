@@ -72,6 +72,7 @@ def test_known_traps_of_expressions(ask):
                 "abs(big)",
                 "whole * 4194304",
                 "whole * whole",
+                "clamp(big, 0, 4503599627370496) * clamp(big, 0, 4503599627370496)",
                 "floor(real)",
                 "round(real * 1e15)",
                 "round(0.49999999999999994)",
