@@ -57,6 +57,8 @@ Seven branches, each with one `except` that makes sense to a caller::
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 __all__ = [
     "ApprovalPending",
     "BadBoundary",
@@ -111,6 +113,9 @@ __all__ = [
     "UnsafeQuestion",
     "WrongCurrency",
 ]
+
+
+_LONG = 10**30  # a number that nobody reads digit by digit
 
 
 class LeastNoiseError(Exception):
@@ -352,8 +357,14 @@ def engine_failure() -> EngineFailure:
 
 
 def shown(given: object) -> str:
-    """What was given, as Python writes it; where Python can't write it (too deep, too many digits), its type."""
+    """What was given, as Python writes it, long numbers with a few digits; where Python can't write it, its type."""
     try:
+        if isinstance(given, int | Fraction) and not -_LONG < given.numerator < _LONG:
+            return f"about {float(given):.6g}"
+        if isinstance(given, Fraction) and given.denominator >= _LONG:
+            return f"about {float(given):.6g}"
+        if type(given) is tuple and len(given) == 2:
+            return f"({shown(given[0])}, {shown(given[1])})"
         return repr(given)
     except Exception:  # somebody else's code: an error text must not fail
         return f"{type(given).__name__} that can't be printed"

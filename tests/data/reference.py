@@ -10,7 +10,7 @@ from math import floor, isnan
 
 import numpy as np
 
-from leastnoise.data import CountRows, CountUnits, KeyAxis, Kind
+from leastnoise.data import CountRows, CountUnits, KeyAxis, Kind, TimeAxis
 from leastnoise.data.predicates import holds
 
 ENDS = {date.min, date.max, datetime.min, datetime.max}  # of the calendar: ids there name nobody
@@ -43,6 +43,9 @@ def place(axis, row, kind):
     if isinstance(axis, KeyAxis):
         key = None if missing(value) else value
         return axis.keys.index(key) if key in axis.keys else None
+    if isinstance(axis, TimeAxis):
+        edges = [edge.date() if kind is Kind.DATE else edge for edge in axis.edges]
+        return None if missing(value) or not edges[0] <= value < edges[-1] else bisect_right(edges, value) - 1
     edges = [exact(edge, kind) for edge in axis.edges]
     if missing(value) or not edges[0] <= value <= edges[-1]:
         return None
@@ -66,8 +69,11 @@ def unit_value(measure, rows, most, kinds):
         return 1
     if isinstance(measure, CountRows):
         return min(len(rows), most)
-    kind = kinds[measure.column]
-    found = [row[measure.column] for row in rows if not missing(row[measure.column])]
+    if isinstance(measure.column, str):
+        kind = kinds[measure.column]
+        found = [row[measure.column] for row in rows if not missing(row[measure.column])]
+    else:
+        kind, found = Kind.INTEGER, [int(holds(measure.column, row)) for row in rows]
     total = sum((steps(measure, value, kind) - measure.offset) ** measure.power for value in found)
     if measure.averaged and len(found) > most:
         share = abs(total) * most // len(found)

@@ -7,6 +7,7 @@ rehearsal is switched off here: it would hide a text that can fail. LEASTNOISE_O
 
 import os
 import random
+from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 
@@ -15,7 +16,18 @@ import psycopg
 import pyarrow.parquet
 import pytest
 
-from leastnoise.data import BinAxis, Contribution, CountRows, CountUnits, KeyAxis, Kind, SumOf, col, open_table
+from leastnoise.data import (
+    BinAxis,
+    Contribution,
+    CountRows,
+    CountUnits,
+    KeyAxis,
+    Kind,
+    SumOf,
+    TimeAxis,
+    col,
+    open_table,
+)
 from leastnoise.data.linked_tables import link_tables
 from leastnoise.data.links import ColumnPlace
 from leastnoise.data.predicates import typed
@@ -52,6 +64,22 @@ def measure(dice, name):
     step = dice.choice((F(1), F(1, 100), abs(number(dice)) or F(1), (high - low) / 2 ** dice.randint(1, 61) or F(1)))
     centre = step * dice.choice((0, 0, 1, 1000))
     return SumOf(name, low, high, step, dice.choice((1, 1, 2)), centre, averaged=dice.random() < 0.3)
+
+
+TIMES = [
+    datetime.min,
+    datetime.max,
+    *(datetime(year, 1, 1) for year in (1, 2, 1582, 1970, 2024, 2262, 9999)),
+    datetime(2024, 2, 29, 23, 59, 59, 999999),
+    datetime(1969, 12, 31, 23),
+]
+
+
+def times(dice, name, kind):
+    """Bins of a column of dates or times."""
+    chosen = sorted({(t.replace(hour=0, minute=0, second=0, microsecond=0) if kind is Kind.DATE else t) for t in TIMES})
+    found = sorted(dice.sample(chosen, dice.randint(2, len(chosen))))
+    return TimeAxis(name, tuple(found), tuple(map(str, found[:-1])))
 
 
 def key(dice, kind, values):
@@ -96,7 +124,12 @@ def question(dice, columns, rows):
     if name != "nano" and dice.random() < 0.2:
         bound = Contribution(name, 50, 50)
     shape = dice.choice(["bins", "keys", "sum", "sum", "ranks", "scores", "discover"])
-    shape = shape if kind.numeric or shape in ("keys", "scores", "discover") else "keys"
+    timed, usable = kind in (Kind.DATE, Kind.TIMESTAMP), ("keys", "scores", "discover")
+    if timed and shape == "bins":
+        usable = (*usable, "bins")
+    if kind is Kind.BOOLEAN and shape == "sum":
+        usable = (*usable, "sum")
+    shape = shape if kind.numeric or shape in usable else "keys"
     shape = "bins" if shape == "discover" and kind is Kind.REAL else shape
     if shape == "ranks":
         asked = Contribution(bound.privacy_unit, 50, 10**4), name, edges(dice)
@@ -140,8 +173,12 @@ def question(dice, columns, rows):
             lambda table, where: table.discover(bound, (name,), where),
             lambda where: reference.discover(rows, bound, name, where),
         )
-    axes = {"bins": lambda: (BinAxis(name, edges(dice)),), "keys": lambda: (KeyAxis(name, keys(dice, kind, values)),)}
-    asked = bound, axes.get(shape, tuple)(), (measure(dice, name),) if shape == "sum" else (CountRows(), CountUnits())
+    bins = (lambda: times(dice, name, kind)) if timed else (lambda: BinAxis(name, edges(dice)))
+    summed = name
+    if shape == "sum" and dice.random() < 0.3:
+        summed = typed(predicate(dice, name, kind, values), columns)
+    axes = {"bins": lambda: (bins(),), "keys": lambda: (KeyAxis(name, keys(dice, kind, values)),)}
+    asked = bound, axes.get(shape, tuple)(), (measure(dice, summed),) if shape == "sum" else (CountRows(), CountUnits())
     return (
         asked,
         lambda table, where: [x.tolist() for x in table.aggregate(*asked, where)],

@@ -1,5 +1,6 @@
 """Means, proportions, variances and ratios: what is released, and how often the intervals hold the truth."""
 
+import re
 from fractions import Fraction
 from math import sqrt
 
@@ -9,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 import leastnoise.release as ln
-from leastnoise.errors import BadParameter, RequestConflict
+from leastnoise.errors import BadParameter, LeastNoiseError, RequestConflict
 from leastnoise.mechanisms import Gaussian, Geometric
 from leastnoise.mechanisms.numeric.weighted_sum import reach_of_sum
 from leastnoise.model.privacy import Privacy
@@ -176,3 +177,48 @@ def test_different_values(tmp_path):
         assert dataset.count_distinct("city", where="city > 'a'", groups_per_unit=3).read() == [2]
         assert dataset.count_distinct("city", groups_per_unit=3).plan(1).sensitivity.amount == 3
         assert isinstance(dataset.count_distinct("city").release(1).value, int)
+
+
+def test_the_tests_of_a_condition_are_rehearsed(open_values, monkeypatch):
+    """Every test inside of a condition runs on made-up rows by itself, as those of a filter do."""
+    dataset, seen = open_values(x=[1, 2]), []
+    rehearse = type(dataset.table)._rehearse
+    monkeypatch.setattr(
+        type(dataset.table), "_rehearse", lambda self, queries: (seen.append(queries), rehearse(self, queries))
+    )
+    dataset.proportion("x > 1 AND x % 7 = 3").read()
+    texts = [str(part) for query in seen[0] for part in query.parts]
+    assert "t1" in "".join(texts)
+    assert any("t0" in text for text in texts)
+
+
+def test_numbers_in_displays_are_short(tmp_path):
+    """No fraction of hundreds of digits, whatever the parameters are."""
+    long = Fraction(10**200 + 1, 3**400)
+    table = pa.table({"person": [1, 2], "x": [1.0, 2.0], "n": [1, 2]})
+    with ln.open(table, name="t", privacy_unit="person", budget=10, ledger=tmp_path / "ledger") as dataset:
+        price = Fraction(10**90 + 7, 10**91 + 9)
+        asked = [
+            dataset.count(),
+            dataset.sum("x", bounds=(0, 1 + Fraction(1, 7**300)), step=Fraction(1, 3)),
+            dataset.sum("n", bounds=(0, 10**100), step=10**90),
+            dataset.mean("x", bounds=(-Fraction(1, 7**100), 1), step=Fraction(1, 9)),
+            dataset.variance("n", bounds=(0, Fraction(10**30, 3)), step=Fraction(10**28, 3), expected_rows=10**60),
+            dataset.count(by="x", bins=[0, Fraction(1, 7**200), 1]),
+            dataset.median("n", bounds=(0, 100), step=Fraction(100, 3)),
+        ]
+        shown = []
+        for query in asked:
+            plan = query.plan(price)
+            release = query.release(price / 10)
+            shown += [str(plan), plan._repr_html_(), str(release), release._repr_html_(), release.caption, repr(query)]
+        for wrong in (
+            lambda: dataset.sum("x", bounds=(0, 1), step=long),
+            lambda: dataset.sum("x", bounds=(long, 0)),
+            lambda: dataset.count().plan(long + 30),
+            lambda: dataset.count().plan(-long),
+        ):
+            with pytest.raises(LeastNoiseError) as refused:
+                wrong()
+            shown.append(str(refused.value))
+    assert not [text for text in shown if re.search(r"\d{40}", text)]

@@ -57,7 +57,7 @@ def tables(
     config: Annotated[Path | None, _CONFIG] = None,
 ) -> None:
     """List the tables of a database, or the datasets of the configuration."""
-    from leastnoise.data.sources import table_names
+    from leastnoise.data import table_names
     from leastnoise.errors import BadParameter
     from leastnoise.model.show import aligned, printable
     from leastnoise.release.configuration import read_configuration

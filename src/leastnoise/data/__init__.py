@@ -5,7 +5,7 @@ from leastnoise.data.columns import Column, Kind
 from leastnoise.data.contribution import Contribution, CountRows, CountUnits, Measure, SumOf
 from leastnoise.data.joins import Source
 from leastnoise.data.predicates import Predicate, col, holds, parse, typed
-from leastnoise.data.sources import csv_columns, open_table
+from leastnoise.data.sources import csv_columns, open_table, table_names
 from leastnoise.data.table import Table
 from leastnoise.data.verify_links import LinkReport, verify_links
 
@@ -30,6 +30,7 @@ __all__ = [
     "holds",
     "open_table",
     "parse",
+    "table_names",
     "typed",
     "verify_links",
 ]

@@ -124,7 +124,7 @@ class Quotient(CellQuery):
             to_table=partial(self.to_table, noises),
             reason=self.reason if isinstance(noises[0], Geometric) else noises[0].reason(),
             notes=(*self.example_errors(noises), *self.more_notes),
-            supposing="" if guess is None else f"if there are {guess} values in each cell",
+            supposing="" if guess is None else f"if there are {number(guess)} values in each cell",
         )
 
     def within(self, noises: Noises, level: Fraction) -> Fraction | None:
