@@ -22,7 +22,7 @@ DOORS = {
     "composition": "cost filter gaussian homogeneous limits price thresholded_gaussian",
     "data": (
         "axes columns engines.duckdb joined_table linked_tables links predicates predicates.disjoint predicates.nodes "
-        "schema_table sources views"
+        "schema_table views"
     ),
     "designer": "comparison designer result",
     "exact": (
