@@ -137,7 +137,8 @@ def test_the_plugin_reports_a_seed_that_repeats_the_run(tmp_path):
     (tmp_path / "test_it.py").write_text("def test_it(leastnoise_seed):\n    assert leastnoise_seed == -1\n")
 
     def run(*options):
-        command = [sys.executable, "-m", "pytest", "-p", "leastnoise.apps.pytest_plugin", "-p", "no:cacheprovider"]
+        named = ["-p", "no:leastnoise", "-p", "leastnoise.apps.pytest_plugin"]  # installed or not
+        command = [sys.executable, "-m", "pytest", *named, "-p", "no:cacheprovider"]
         done = subprocess.run([*command, *options, "test_it.py"], cwd=tmp_path, capture_output=True, text=True)
         return done.stdout
 

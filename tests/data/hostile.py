@@ -228,6 +228,7 @@ def in_postgres(address, name="hostile"):
         )
         if not connection.execute("SELECT 1 FROM pg_type WHERE typname = 'mood'").fetchall():
             connection.execute("CREATE TYPE mood AS ENUM ('a', 'B c')")
+        connection.execute(f"DROP TABLE IF EXISTS {name}")
         connection.execute(f"CREATE TABLE {name} (n int, u int, {types})")
         with connection.cursor() as cursor, cursor.copy(f"COPY {name} FROM STDIN") as copy:
             for row in rows:

@@ -54,7 +54,8 @@ def plan(page, server, keys, amount="1/2"):
     page.fill("#f-by", "city")
     page.fill("#f-keys", keys)
     page.fill("#amount", amount)
-    page.click("text=Plan (free)")
+    with page.expect_navigation(wait_until="load"):
+        page.click("text=Plan (free)")
 
 
 CHECK = (Path(__file__).parents[2] / "support" / "accessibility.js").read_text().partition("\n")[2]
@@ -100,7 +101,7 @@ def test_a_dear_question_is_approved_by_a_second_person(server, visit):
     keeper.wait_for_selector("#state:has-text('approved')")
     asker.reload()
     asker.click("text=Get the answer")
-    assert asker.inner_text("#state") == "done"
+    asker.wait_for_selector("#state:has-text('done')")
 
 
 def test_tokens_are_made_shown_once_and_revoked(server, visit):

@@ -43,7 +43,7 @@ def reach_of_sum(noises: Sequence[IntegerNoise], weights: Sequence[Fraction], le
     >>> from leastnoise.exact import ln
     >>> half = Fraction(1, 2)
     >>> float(reach_of_sum([Geometric(ln(2), 100)] * 2, [half, half], Fraction(19, 20)))  # one of them: 432
-    297.8...
+    299.1...
     """
     used = [(noise, abs(weight)) for noise, weight in zip(noises, weights, strict=True) if weight]
     if not used:
