@@ -132,7 +132,7 @@ def test_secrets_are_bound_and_never_text(people):
 def test_the_made_up_rows_hold_the_ends_of_the_types(people):
     people.aggregate(EACH_ROW, (), (CountRows(),))
     low, high, longest, nothing = people._run(
-        sql(f"SELECT min(n), max(n), max(length(s)), count(*) - count(s) FROM {people._canary._kept}")
+        sql(f"SELECT min(n), max(n), max(length(s)), count(*) - count(s) FROM {people._canary._kept}")  # noqa: S608
     )
     assert (low[0], high[0]) == (-(2**63), 2**63 - 1)
     assert longest[0] > 2**16
