@@ -33,10 +33,7 @@ if TYPE_CHECKING:
     from leastnoise.errors import LeastNoiseError
     from leastnoise.ledger import Ledger
     from leastnoise.mechanisms import plan_for
-    from leastnoise.model.certificate import Certificate
-    from leastnoise.model.channel import Channel
-    from leastnoise.model.mechanism import Mechanism
-    from leastnoise.model.privacy import Privacy
+    from leastnoise.model import Certificate, Channel, Mechanism, Privacy
     from leastnoise.release import (
         Database,
         Dataset,
@@ -101,16 +98,16 @@ _MODULES = (
 )
 _HOMES = {
     "Audit": "leastnoise.checker",
-    "Certificate": "leastnoise.model.certificate",
-    "Channel": "leastnoise.model.channel",
+    "Certificate": "leastnoise.model",
+    "Channel": "leastnoise.model",
     "Database": "leastnoise.release",
     "Dataset": "leastnoise.release",
     "Design": "leastnoise.designer",
     "Fit": "leastnoise.checker",
     "LeastNoiseError": "leastnoise.errors",
     "Ledger": "leastnoise.ledger",
-    "Mechanism": "leastnoise.model.mechanism",
-    "Privacy": "leastnoise.model.privacy",
+    "Mechanism": "leastnoise.model",
+    "Privacy": "leastnoise.model",
     "Query": "leastnoise.release",
     "Release": "leastnoise.release",
     "ReleasePlan": "leastnoise.release",

@@ -3,11 +3,10 @@
 from leastnoise.composition.advanced import advanced_per_query, corollary_per_query
 from leastnoise.composition.best_bound import all_bounds, compose, per_query
 from leastnoise.composition.bound import Bound, basic_per_query
-from leastnoise.composition.cost import Cost, cost_of
+from leastnoise.composition.cost import Cost, Limits, cost_of
 from leastnoise.composition.filter import Filter, Remaining
 from leastnoise.composition.group import group_privacy
 from leastnoise.composition.homogeneous import homogeneous_delta, homogeneous_epsilon, homogeneous_per_query
-from leastnoise.composition.limits import Limits
 from leastnoise.ledger import (
     INTERRUPTIONS,
     Balance,
@@ -27,7 +26,7 @@ from leastnoise.ledger import (
     export_json,
     read_witness,
 )
-from leastnoise.model.events import (
+from leastnoise.model import (
     Approximate,
     BoundedRange,
     Composed,
@@ -39,12 +38,12 @@ from leastnoise.model.events import (
     Grouped,
     LaplaceNoise,
     Parallel,
+    Privacy,
     Pure,
     RandomizedResponse,
     ThresholdedGaussian,
     event_from_dict,
 )
-from leastnoise.model.privacy import Privacy
 
 __all__ = [
     "INTERRUPTIONS",

@@ -17,9 +17,12 @@ from leastnoise.designer.bounds import (
     vertex_cover_bound,
     worst_path_bound,
 )
+from leastnoise.designer.continuous import ContinuousLoss, continuous_loss
 
 __all__ = [
+    "ContinuousLoss",
     "LowerBound",
+    "continuous_loss",
     "exponential_share",
     "exponential_upper_bound",
     "layered_path",

@@ -6,29 +6,46 @@
 Fraction(1, 4)
 """
 
-from leastnoise.model.capacity import AdditiveCapacity, bayes_capacity_additive, bayes_capacity_multiplicative
-from leastnoise.model.channel import Channel
-from leastnoise.model.hyper import Hyper
-from leastnoise.model.kantorovich import earth_mover, euclidean, kantorovich, total_variation
-from leastnoise.model.leakage import g_leakage, g_vulnerability, min_entropy_leakage, shannon_leakage
-from leastnoise.model.losses import (
+from leastnoise.model import (
+    AdditiveCapacity,
+    Channel,
+    ContinuousPrior,
+    Hyper,
     Legality,
     Loss,
+    Prior,
+    Refinement,
+    Remap,
+    WorstCase,
     absolute,
+    additive,
+    bayes_capacity_additive,
+    bayes_capacity_multiplicative,
+    earth_mover,
+    euclidean,
+    expected_loss,
     from_function,
     from_matrix,
+    g_leakage,
+    g_vulnerability,
+    independent,
     is_legal,
     lipschitz_constant,
+    min_entropy_leakage,
+    optimal_remap,
+    shannon_leakage,
     squared,
+    total_variation,
+    uniform,
+    worst_case_loss,
     zero_one,
 )
-from leastnoise.model.priors import Prior, uniform
-from leastnoise.model.refinement import Refinement
-from leastnoise.model.remapping import Remap, WorstCase, expected_loss, optimal_remap, worst_case_loss
+from leastnoise.model.kantorovich import kantorovich
 
 __all__ = [
     "AdditiveCapacity",
     "Channel",
+    "ContinuousPrior",
     "Hyper",
     "Legality",
     "Loss",
@@ -37,6 +54,7 @@ __all__ = [
     "Remap",
     "WorstCase",
     "absolute",
+    "additive",
     "bayes_capacity_additive",
     "bayes_capacity_multiplicative",
     "earth_mover",
@@ -46,6 +64,7 @@ __all__ = [
     "from_matrix",
     "g_leakage",
     "g_vulnerability",
+    "independent",
     "is_legal",
     "kantorovich",
     "lipschitz_constant",

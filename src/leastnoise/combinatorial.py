@@ -29,7 +29,16 @@ from leastnoise.mechanisms.combinatorial import (
     vertex_cover_bound,
     zipf_counts,
 )
-from leastnoise.release.combinatorial import degrees, k_median, min_cut, number_of_edges, sorted_counts, vertex_cover
+from leastnoise.release.combinatorial import (
+    components,
+    degrees,
+    k_median,
+    min_cut,
+    number_of_edges,
+    sorted_counts,
+    triangles,
+    vertex_cover,
+)
 
 __all__ = [
     "CoverPlan",
@@ -48,6 +57,7 @@ __all__ = [
     "SortedCounts",
     "SortedCountsPlan",
     "VertexCoverOrder",
+    "components",
     "decode",
     "degrees",
     "k_median",
@@ -62,6 +72,7 @@ __all__ = [
     "plan_vertex_cover",
     "sorted_counts",
     "sorted_counts_bound",
+    "triangles",
     "vertex_cover",
     "vertex_cover_bound",
     "zipf_counts",

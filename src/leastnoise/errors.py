@@ -45,6 +45,7 @@ Seven branches, each with one `except` that makes sense to a caller::
     │   └── LedgerUnavailable
     ├── DataError
     │   ├── BadSource
+    │   ├── BrokenAssertion
     │   ├── Closed
     │   └── EngineFailure
     └── ServiceError
@@ -58,6 +59,7 @@ Seven branches, each with one `except` that makes sense to a caller::
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Self
 
 __all__ = [
     "ApprovalPending",
@@ -72,6 +74,7 @@ __all__ = [
     "BadPrior",
     "BadRainbow",
     "BadSource",
+    "BrokenAssertion",
     "BudgetChanged",
     "BudgetError",
     "BudgetExceeded",
@@ -130,8 +133,17 @@ class LeastNoiseError(Exception):
         self.problem = _printable(problem)
         self.given = None if given is None else _short(given)
         self.fix = _printable(fix)
-        parts = [self.problem, *([] if self.given is None else [f"given: {self.given}"]), self.fix]
-        super().__init__("; ".join(parts))
+        super().__init__(self._words())
+
+    def _words(self) -> str:
+        return "; ".join([self.problem, *([] if self.given is None else [f"given: {self.given}"]), self.fix])
+
+    def located(self, place: str) -> Self:
+        """This error with its place in a text, "line 1, column 8", unless it has one, or there is none."""
+        if place and "line " not in self.problem:
+            self.problem = f"{self.problem.removesuffix(' ()')} ({place})"
+            self.args = (self._words(),)
+        return self
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle by the three parts, so that an error survives the way back from a worker process."""
@@ -312,6 +324,10 @@ class DataError(LeastNoiseError):
 
 class BadSource(DataError, ValueError):
     """What was given as a table can't be opened as one."""
+
+
+class BrokenAssertion(DataError, ValueError):
+    """The rows are not as they were declared; only whoever keeps the data asks."""
 
 
 class Closed(DataError, ValueError):

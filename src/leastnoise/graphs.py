@@ -10,6 +10,7 @@ from leastnoise.model.graphs import (
     from_distance,
     from_edges,
     from_networkx,
+    from_places,
     grid,
     hamming,
     histograms,
@@ -20,6 +21,7 @@ from leastnoise.model.graphs import (
     path,
     read_graph,
     sorted_histograms,
+    torus,
 )
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "from_distance",
     "from_edges",
     "from_networkx",
+    "from_places",
     "grid",
     "hamming",
     "histograms",
@@ -42,4 +45,5 @@ __all__ = [
     "path",
     "read_graph",
     "sorted_histograms",
+    "torus",
 ]

@@ -24,8 +24,7 @@ import numpy as np
 
 from leastnoise.checker import Audit, Fit, audit, fit
 from leastnoise.errors import BadParameter
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.exact import Enclosure, NumberLike, read_rational
 
 __all__ = ["NoiseCall", "assert_law", "assert_private", "assert_sensitivity"]
 

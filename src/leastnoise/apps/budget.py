@@ -106,7 +106,7 @@ def grant(
     ledger: LedgerOption = None,
 ) -> None:
     """Grant a budget, or set new limits for one; what was spent stays spent."""
-    from leastnoise.model.privacy import Privacy
+    from leastnoise.model import Privacy
 
     budget = Privacy(epsilon, delta, rho=rho, mu=mu, insist=insist)
     with _open(ledger or context.obj) as opened:

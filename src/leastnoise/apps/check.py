@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from leastnoise.checker import CertificateVerdict, Verdict, Witness
-    from leastnoise.model.certificate import Certificate
-    from leastnoise.model.channel import Channel
+    from leastnoise.checker import CertificateVerdict, Counterexample, Verdict
+    from leastnoise.model import Certificate, Channel
     from leastnoise.model.graphs import DatasetGraph
 
 __all__ = ["check"]
@@ -53,10 +52,8 @@ def check(
 def _verdict(
     file: Path, graph: str | None, epsilon: str | None, delta: str, group: int, plot: Path | None
 ) -> Verdict | CertificateVerdict:
-    from leastnoise.checker import check as ask
-    from leastnoise.checker import privacy_curve
-    from leastnoise.model.certificate import Certificate
-    from leastnoise.model.channel import Channel
+    from leastnoise.checker import check as ask, privacy_curve
+    from leastnoise.model import Certificate, Channel
 
     text = _certificate_text(file)
     if text is not None:
@@ -79,7 +76,7 @@ def _verdict(
 def _draw_certified(certificate: Certificate, plot: Path) -> None:
     from leastnoise.apps.plots import plot_channel
     from leastnoise.errors import BadParameter
-    from leastnoise.model.channel import Channel
+    from leastnoise.model import Channel
 
     channel = getattr(certificate, "channel", None)
     if not isinstance(channel, Channel):
@@ -91,7 +88,7 @@ def _draw_certified(certificate: Certificate, plot: Path) -> None:
 
 def _certificate_text(file: Path) -> str | None:
     """The text of a certificate; None if the file is something else, or can't be read as one."""
-    from leastnoise.model.certificate_form import is_certificate
+    from leastnoise.model import is_certificate
 
     if file.suffix.lower() != ".json":
         return None
@@ -123,8 +120,8 @@ def _show(verdict: Verdict | CertificateVerdict) -> None:
 
 def _as_data(verdict: Verdict | CertificateVerdict) -> dict[str, Any]:
     from leastnoise.checker import CertificateVerdict
-    from leastnoise.exact.enclosures import Enclosure
-    from leastnoise.model.show import brief, exact_text
+    from leastnoise.exact import Enclosure
+    from leastnoise.model import brief, exact_text
 
     if isinstance(verdict, CertificateVerdict):
         findings = [finding._asdict() for finding in verdict.findings]
@@ -135,7 +132,7 @@ def _as_data(verdict: Verdict | CertificateVerdict) -> dict[str, Any]:
             return [number(value.lower), number(value.upper)]
         return exact_text(value) or brief(value)
 
-    def witness(worst: Witness) -> dict[str, Any]:
+    def witness(worst: Counterexample) -> dict[str, Any]:
         return {
             "x": repr(worst.x),
             "neighbour": repr(worst.neighbour),

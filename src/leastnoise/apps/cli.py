@@ -15,8 +15,7 @@ from leastnoise.apps.dossier import dossier
 from leastnoise.apps.gallery import gallery
 from leastnoise.apps.release import ask
 from leastnoise.apps.schema import schema, tables
-from leastnoise.apps.service.commands import serve
-from leastnoise.apps.service.commands import tokens as token
+from leastnoise.apps.service.commands import serve, tokens as token
 from leastnoise.apps.sql import shell, sql
 
 __all__ = ["app", "main"]

@@ -2,16 +2,25 @@
 
 Types of columns are public: they are the same for neighbouring tables. Bounds, keys and bins are not taken from the
 rows, which would tell something about them; they are left for a person to fill in. Of a CSV only the header is read.
+
+`leastnoise describe DATASET --verify` is another thing: it **looks at the rows**, for whoever keeps them, and says
+exactly how many break what leastnoise.toml declares. It asks no ledger, costs nothing and is not private.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from leastnoise.data import Axis, Kind, Table
+    from leastnoise.data.linked_tables import LinkedTables
+    from leastnoise.data.links import ColumnPlace
+    from leastnoise.release.configuration import DatasetSettings
 
 __all__ = ["describe", "described_source"]
 
@@ -27,10 +36,26 @@ def describe(
     name: Annotated[str, typer.Option(help="What the dataset is called.")] = "mine",
     table: Annotated[str | None, typer.Option(help="Which table, where the source has several.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write it into this file, which must not exist.")] = None,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify",
+            help="For whoever keeps the data: look at the rows of this dataset of leastnoise.toml, and say exactly how "
+            "many break what is declared. Not private.",
+        ),
+    ] = False,
+    config: Annotated[Path | None, typer.Option(help="With --verify: instead of ./leastnoise.toml.")] = None,
 ) -> None:
     """Write a first description of a dataset: what is known without a look at its rows, and what is to be filled in."""
     from leastnoise.errors import BadParameter
 
+    if verify:
+        if table is not None or out is not None or name != "mine":
+            raise BadParameter("--verify takes a dataset of leastnoise.toml alone", fix="leave --name, --table, --out")
+        _verify(source, config)
+        return
+    if config is not None:
+        raise BadParameter("--config is for --verify", given=str(config), fix="leave it out")
     text = described_source(source, name, table)
     if out is None:
         typer.echo(text, nl=False)
@@ -102,3 +127,92 @@ def _text(value: str) -> str:
 
 def _key(name: str) -> str:
     return name if name.replace("-", "").replace("_", "").isalnum() and name.isascii() else _text(name)
+
+
+def _verify(name: str, config: Path | None) -> None:
+    """Print how many rows break each assertion.
+
+    Raises:
+        BrokenAssertion: Some do.
+    """
+    from leastnoise.data import open_table
+    from leastnoise.errors import BadParameter, BrokenAssertion
+    from leastnoise.model import aligned, printable
+    from leastnoise.release.configuration import read_configuration
+
+    configuration = read_configuration(config)
+    if name not in configuration.datasets:
+        near = configuration.closest(name)
+        fix = f"did you mean {near}?" if near else "describe it there first"
+        raise BadParameter("leastnoise.toml has no such dataset", given=name, fix=fix)
+    settings = configuration.datasets[name]
+    linked = bool(settings.links or settings.public)
+    table = _unit_place(settings).table if linked else settings.table
+    with open_table(settings.source, table=table, columns=dict(settings.columns) or None) as opened:
+        found = list(_assertions(opened, settings, linked))
+    typer.echo("Exact numbers of private rows, for whoever keeps them: do not pass them on.")
+    rows = [["declared", "rows that break it", "of rows"]]
+    rows += [[printable(told), str(broken), str(of)] for told, broken, of in found]
+    typer.echo(aligned(rows, left=1))
+    if wrong := [told for told, broken, _ in found if broken]:
+        raise BrokenAssertion(
+            f"the rows break {len(wrong)} of {len(found)} assertions",
+            given=", ".join(wrong),
+            fix="mend the rows, or what leastnoise.toml says of them",
+        )
+
+
+def _unit_place(settings: DatasetSettings) -> ColumnPlace:
+    from leastnoise.data.links import read_place
+
+    return read_place(settings.unit, "the privacy unit of several tables")
+
+
+def _assertions(opened: Table, settings: DatasetSettings, linked: bool) -> Iterator[tuple[str, int, int]]:
+    """What is declared, how many rows break it, and how many rows there are."""
+    from leastnoise.data import count_outside, verify_keys, verify_links
+    from leastnoise.data.linked_tables import link_tables
+
+    tables: LinkedTables | None = None
+    if linked:
+        tables = link_tables(opened, _unit_place(settings), settings.links, settings.public)
+        for key in verify_keys(tables):
+            yield f"{key.place} names each row", key.missing + key.repeated, key.rows
+        for link in verify_links(tables):
+            yield f"{link.link}: a row names one row, or nothing", link.dangling + link.ambiguous, link.rows
+            yield f"{link.link}: a row belongs to one unit", link.shared, link.rows
+    for told, column, make in _axes(settings):
+        table, own = (opened, column) if tables is None else _member(tables, column)
+        broken, rows = count_outside(table, make(own, table.columns))
+        yield f"{column} {told}", broken, rows
+
+
+def _axes(settings: DatasetSettings) -> Iterator[tuple[str, str, Callable[[str, Mapping[str, Kind]], Axis]]]:
+    """The columns with bounds, bins and keys, and how the axis is made on which their values are to lie."""
+    from leastnoise.data import BinAxis, KeyAxis
+    from leastnoise.release.configuration import listed_keys, read_key_text
+
+    for what, edges in (("bounds", settings.bounds), ("bins", settings.bins)):
+        for column, given in edges.items():
+
+            def between(own: str, _: Mapping[str, Kind], given: tuple[Any, ...] = given) -> Axis:
+                return BinAxis(own, (given[0], given[-1]))
+
+            yield f"keeps its {what}", column, between
+    for column, listed in settings.keys.items():
+
+        def keyed(own: str, kinds: Mapping[str, Kind], listed: tuple[Any, ...] | Path = listed) -> Axis:
+            kind = kinds[own].value if own in kinds else "text"
+            return KeyAxis(own, tuple(read_key_text(key, own, kind) for key in listed_keys(listed)))
+
+        yield "has the listed keys", column, keyed
+
+
+def _member(tables: LinkedTables, column: str) -> tuple[Table, str]:
+    """A table of several, and the name of the column there: "orders.day", or "age" of the table of the unit."""
+    from leastnoise.data.links import read_place
+
+    if column in tables.engine.columns:
+        return tables.engine, column
+    place = read_place(column, "a column")
+    return tables.members[tables.shape.table(place.table)], place.column

@@ -9,20 +9,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from leastnoise.designer.result import Design
-    from leastnoise.exact.enclosures import Enclosure
-    from leastnoise.model.losses import Loss
+    from leastnoise.exact import Enclosure
+    from leastnoise.model import Loss
+    from leastnoise.model.graphs import DatasetGraph
 
 __all__ = ["design"]
 
 _GRAPH = "Which inputs are neighbours: path:20, cycle:12, ... or a .graphml, .json or edge list (.csv, .txt) file."
 _LOSS = "distance, absolute, squared, zero_one, or a .csv or .json file with a row per output and a column per input."
-_PRIOR = "uniform, probabilities such as 1/2,1/4,1/4 in node order, or a .json file with a list or a mapping."
+_PRIOR = (
+    "uniform, probabilities such as 1/2,1/4,1/4 in node order, a .json file with a list or a mapping, or a .csv file "
+    "with a name and a count per line."
+)
 
 
 def design(
-    graph: Annotated[str, typer.Argument(help=_GRAPH)],
-    epsilon: Annotated[str, typer.Option(help='The promise: 1, 0.5, "ln(3)".')],
+    epsilon: Annotated[str, typer.Option(help='The promise: 1, 0.5, "ln(3)"; with places, for each kilometre.')],
+    graph: Annotated[str | None, typer.Argument(help=_GRAPH)] = None,
+    places: Annotated[
+        Path | None,
+        typer.Option("--from", help="Instead of a graph: a .csv file with name, latitude and longitude per line."),
+    ] = None,
+    metric: Annotated[str, typer.Option(help="How far places are apart: haversine.")] = "haversine",
     delta: Annotated[str, typer.Option(help="The promise: 0, 1e-6.")] = "0",
     loss: Annotated[str, typer.Option(help=_LOSS)] = "distance",
     prior: Annotated[str, typer.Option(help=_PRIOR)] = "uniform",
@@ -38,13 +49,18 @@ def design(
     from leastnoise.errors import LeastNoiseError
 
     try:
-        found = _find(graph, epsilon, delta, loss, prior, objective, time_limit)
+        points = None if places is None else _read_places(places, metric)
+        space = _space(graph, points)
+        found = _find(space, epsilon, delta, loss, prior, objective, time_limit)
         if out is not None:
             _write(found, out)
         if plot is not None:
-            from leastnoise.apps.design_plots import plot_design
+            from leastnoise.apps.design_plots import plot_design, plot_places
 
-            plot_design(found, plot)
+            if points is None:
+                plot_design(found, plot)
+            else:
+                plot_places(found, points, plot)
     except LeastNoiseError as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(2) from None
@@ -55,14 +71,18 @@ def design(
 
 
 def _find(
-    graph: str, epsilon: str, delta: str, loss: str, prior: str, objective: str, time_limit: float | None
+    space: DatasetGraph,
+    epsilon: str,
+    delta: str,
+    loss: str,
+    prior: str,
+    objective: str,
+    time_limit: float | None,
 ) -> Design:
     from rich.console import Console
 
     from leastnoise.designer.designer import design as best
-    from leastnoise.model.graphs import read_graph
 
-    space = read_graph(graph)
     with Console(stderr=True).status("designing") as status:
         return best(
             space,
@@ -76,9 +96,35 @@ def _find(
         )
 
 
+def _space(graph: str | None, points: Mapping[str, tuple[str, str]] | None) -> DatasetGraph:
+    from leastnoise.errors import BadParameter
+    from leastnoise.model.graphs import from_places, read_graph
+
+    if (graph is None) == (points is None):
+        raise BadParameter("a design is for a graph or for places", fix="name a graph, or pass --from places.csv")
+    return from_places(dict[Any, Any](points or {})) if graph is None else read_graph(graph)
+
+
+def _read_places(file: Path, metric: str) -> dict[str, tuple[str, str]]:
+    """Names with latitude and longitude, from a file whose first line names the columns."""
+    from leastnoise.errors import BadParameter
+
+    if metric != "haversine":
+        raise BadParameter("the metric is unknown", given=metric, fix="use --metric haversine")
+    rows = [[part.strip() for part in row] for row in _read_data(str(file))[1:]]
+    found = {row[0]: (row[1], row[2]) for row in rows if len(row) == 3}
+    if len(found) != len(rows) or not rows or file.suffix.lower() != ".csv":
+        raise BadParameter(
+            "places are a .csv file with a name of its own, a latitude and a longitude per line",
+            given=file.name,
+            fix="begin it with a line such as name,latitude,longitude",
+        )
+    return found
+
+
 def _read_loss(text: str) -> Loss | None:
     from leastnoise.errors import BadLoss
-    from leastnoise.model.losses import absolute, from_matrix, squared, zero_one
+    from leastnoise.model import absolute, from_matrix, squared, zero_one
 
     known = {"distance": None, "absolute": absolute, "squared": squared, "zero_one": zero_one}
     if text in known:
@@ -91,6 +137,14 @@ def _read_loss(text: str) -> Loss | None:
 def _read_prior(text: str) -> Any:
     if text == "uniform":
         return None
+    if text.lower().endswith(".csv"):
+        from leastnoise.errors import BadPrior
+        from leastnoise.model import Prior
+
+        rows = [[part.strip() for part in row] for row in _read_data(text)[1:]]
+        if any(len(row) != 2 for row in rows) or len({row[0] for row in rows}) != len(rows):
+            raise BadPrior("counts are a name and a number per line", given=text, fix="begin it with name,count")
+        return Prior(dict(rows), normalise=True)
     return _read_data(text) if text.lower().endswith(".json") else [part.strip() for part in text.split(",")]
 
 

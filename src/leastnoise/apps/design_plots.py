@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,12 @@ if TYPE_CHECKING:
     from leastnoise.designer.comparison import Comparison
     from leastnoise.designer.result import Design
 
-__all__ = ["heat_map_text", "law_of", "plot_design", "plot_frontier"]
+__all__ = ["heat_map_text", "law_of", "plot_design", "plot_frontier", "plot_places"]
 
 _SHADES = " ·░▒▓█"
 _MOST_SHOWN = 48
 _MOST_DRAWN = 400
+_MOST_NAMED = 40  # places whose names are written
 
 
 def law_of(design: Design, most: int = _MOST_DRAWN) -> NDArray[np.float64]:
@@ -61,6 +63,32 @@ def plot_design(design: Design, path: str | Path) -> None:
 
     problem = design.problem
     plot_law(law_of(design), problem.graph.nodes, problem.answers, path, f"{problem.graph.name}, {problem.privacy}")
+
+
+def plot_places(design: Design, places: Mapping[str, tuple[Any, Any]], path: str | Path) -> None:
+    """Draw places by longitude and latitude: the colour is the expected loss there, the size how likely a place is."""
+    from leastnoise.release.pictures import literal, picture
+
+    problem = design.problem
+    law, names = law_of(design), list(problem.graph.nodes)
+    table = np.array([[float(cost) for cost in row] for row in problem.loss_table.rows])
+    losses = (law * table.T).sum(axis=1)
+    weights = np.array([float(weight) for weight in problem.weights])
+    points = np.array([[float(part) for part in places[str(name)]] for name in names])
+    with picture(path, (6.4, 5.4)) as figure:
+        axes = figure.subplots()
+        sizes = 20 + 380 * weights / weights.max()
+        drawn = axes.scatter(
+            points[:, 1], points[:, 0], s=sizes, c=losses, cmap="viridis_r", edgecolor="white", zorder=2
+        )
+        if len(names) <= _MOST_NAMED:
+            for name, (latitude, longitude), size in zip(names, points, sizes, strict=True):
+                shift = (0, 3 + size**0.5 / 2)
+                axes.annotate(literal(str(name)), (longitude, latitude), shift, textcoords="offset points", ha="center")
+        axes.set(xlabel="longitude", ylabel="latitude", title=literal(f"{len(names)} places, {problem.privacy} per km"))
+        axes.set_aspect(1 / max(0.1, float(np.cos(np.radians(points[:, 0].mean())))), adjustable="datalim")
+        axes.margins(0.12)
+        figure.colorbar(drawn, label=literal(f"expected {problem.loss_name} there"))
 
 
 def plot_frontier(comparison: Comparison, path: str | Path) -> None:

@@ -42,9 +42,9 @@ import leastnoise
 from leastnoise.apps.budget import LedgerOption
 
 if TYPE_CHECKING:
-    from leastnoise.exact.numbers import Exact
+    from leastnoise.exact import Exact
     from leastnoise.ledger import Debit, Ledger
-    from leastnoise.model.privacy import Privacy
+    from leastnoise.model import Privacy
 
 __all__ = ["Dossier", "dossier", "guess_above", "make_dossier", "posterior_above"]
 
@@ -88,8 +88,7 @@ def posterior_above(prior: Fraction, epsilon: Exact) -> Fraction:
     >>> posterior_above(Fraction(1, 2), read_exact("ln(3)", "epsilon"))
     Fraction(3, 4)
     """
-    from leastnoise.exact.enclosures import exp_above
-    from leastnoise.exact.numbers import exact_exp
+    from leastnoise.exact import exact_exp, exp_above
 
     odds = exact_exp(epsilon)
     odds = exp_above(epsilon) if odds is None else odds
@@ -105,9 +104,7 @@ def guess_above(promise: Privacy) -> Fraction:
     >>> [float(guess_above(each)) for each in (Privacy(mu=1), Privacy(rho="1/2"))]
     [0.69146..., 0.75]
     """
-    from leastnoise.exact.balls import normal_cdf, of_fraction
-    from leastnoise.exact.enclosures import enclose, exp_below, sqrt_above
-    from leastnoise.exact.parameters import read_exact
+    from leastnoise.exact import enclose, exp_below, normal_cdf, of_fraction, read_exact, sqrt_above
 
     half = Fraction(1, 2)
     if promise.currency == "mu":
@@ -121,8 +118,7 @@ def guess_above(promise: Privacy) -> Fraction:
 
 def posterior_below(epsilon: Exact) -> Fraction:
     """A rational not above e^ε/(1 + e^ε)."""
-    from leastnoise.exact.enclosures import exp_below
-    from leastnoise.exact.numbers import exact_exp
+    from leastnoise.exact import exact_exp, exp_below
 
     odds = exact_exp(epsilon)
     odds = exp_below(epsilon) if odds is None else odds
@@ -190,15 +186,18 @@ def make_dossier(ledger: Ledger, dataset: str) -> Dossier:
     who = "one row" if unit is None or unit.column is None else f"all rows with the same value of {unit.column!r}"
     blocks: list[tuple[str, Any]] = [("#", f"Privacy dossier of {dataset}")]
     blocks += [("", f"Written by leastnoise {leastnoise.__version__} from the ledger, up to {_moment(debits)}.")]
-    blocks += [("##", "Who is protected"), ("", f"The unit of privacy is {who}; unit in the ledger: {unit}.")]
+    blocks += [("##", "Who is protected"), ("", f"The unit of privacy is {who}.")]
     blocks += [("##", "What it means for one person"), *_meaning(promise, whole is not None and whole.refresh, charged)]
     blocks += [("##", "Budgets"), ("|", _budgets(balances))]
     blocks += [("##", "What was released, when, at which price"), ("|", _releases(debits))]
     blocks += [("##", "Mechanisms and theorems"), ("|", _mechanisms(charged))]
     blocks += [("", "Where a mechanism has a certificate, a service gives it at /v1/releases/ID/certificate, and "
                 "`leastnoise check` verifies it. Certificates are no part of the ledger.")]  # fmt: skip
-    blocks += [("##", "Threat model"), ("-", _THREATS), ("##", "Evaluation, by the themes of NIST SP 800-226")]
-    blocks += [("|", [("point", "finding"), *_evaluation(promise, who, charged)]), ("##", "Proof from the ledger")]
+    blocks += [("##", "Threat model"), ("-", _THREATS), ("##", "Evaluation, by the factors of NIST SP 800-226")]
+    blocks += [
+        ("|", [("level", "point", "finding"), *_evaluation(promise, who, charged)]),
+        ("##", "Proof from the ledger"),
+    ]
     witness = ledger.witness()
     blocks += [("", f"All {verified.entries} entries were verified: chain, prices, states, sums, and the witness. The "
                 f"head is {verified.head}. Keep the witness elsewhere; `leastnoise budget --verify --witness FILE` "
@@ -230,7 +229,7 @@ def _meaning(
         yield "", ("What was spent so far has a δ, ρ or μ. Its sum promises nothing by itself where prices are chosen "
                    "on the way; the budget above does.")  # fmt: skip
     else:
-        from leastnoise.model.privacy import Privacy
+        from leastnoise.model import Privacy
 
         yield "", f"All answers up to now cost at most ε = {spent} together:"
         yield "-", _words(Privacy(spent, insist=True))
@@ -285,76 +284,102 @@ def _mechanisms(charged: Iterable[Debit]) -> list[Sequence[str]]:
     return [("mechanism", "times", "theorem"), *((name, str(n), why) for (name, why), n in counted.items())]
 
 
-def _evaluation(promise: Privacy | None, who: str, charged: Sequence[Debit]) -> Iterator[tuple[str, str]]:
-    yield "Privacy parameters", "no budget for the whole" if promise is None else str(promise)
-    yield "Variant of differential privacy", "none" if promise is None else _FLAVOURS[promise.currency]
-    yield "Unit of privacy", f"{who}; neighbours differ by one unit that is there or not"
-    yield "Composition of releases", f"{len(charged)} charged; the ledger refuses whatever the budget does not cover"
+def _evaluation(promise: Privacy | None, who: str, charged: Sequence[Debit]) -> Iterator[tuple[str, str, str]]:
+    """The factors of the publication's pyramid, from its top down, and the hazards that it warns of at each."""
+    budget = "no budget for the whole" if promise is None else str(promise)
+    variant = "none" if promise is None else _FLAVOURS[promise.currency]
+    top, middle, ground = "the guarantee", "the algorithms", "the deployment"
+    yield top, "Privacy parameters", f"{budget}, for all answers together; what it means for one person is said above"
+    yield top, "Variant and its δ", f"{variant}; promises in other variants can't be compared by their numbers alone"
+    yield top, "Unit of privacy", f"{who}; neighbours differ by one unit that is there or not (unbounded)"
+    yield top, "Several units of one person", f"protected only as far as the unit joins them: {_TO_FILL}"
+    yield top, "Composition", f"{len(charged)} charged; the ledger refuses whatever the budget does not cover"
+    yield top, "Other releases of the same data", f"outside the ledger nothing is counted: {_TO_FILL}"
+    yield top, "Invariants", "none are released; keys, bounds, bins and limits are public inputs of the askers"
+    yield middle, "Mechanisms and their proofs", "each with its theorem above; sensitivities are derived, not declared"
+    yield middle, "Clamping and limits per unit", f"given by askers, not taken from the data, or priced: {_TO_FILL}"
+    yield middle, "Keys of groups", "public, or found with a threshold: a key of one unit alone shows with at most δ"
+    yield middle, "Utility", "each plan states its expected error before anything is spent; not in the ledger"
+    yield middle, "Statistical bias", f"clamping and limits pull sums towards their bounds: {_TO_FILL}"
+    yield middle, "Systemic bias", f"equal noise hides small groups more than large ones: {_TO_FILL}"
+    yield middle, "Human bias", f"answers are shown with intervals; how they are read and used: {_TO_FILL}"
+    yield middle, "Exploration and tuning without privacy", f"nothing of it passes through the ledger: {_TO_FILL}"
     yield (
-        "Algorithms and their proofs",
-        "each mechanism with its theorem above; sensitivities are derived, not declared",
+        ground,
+        "Query model",
+        "interactive: questions and prices may be chosen after answers; one budget binds all askers",
     )
-    yield "Correct implementation", "exact arithmetic and exact samplers; no float decides; tests enumerate neighbours"
-    yield "Floating-point attacks", "noise is drawn on integers and rationals, with random bits of the system"
-    yield "Side channels", "errors and refusals depend on public things only; durations are not hidden by the library"
-    yield "Utility and errors", "each plan states its expected error before anything is spent; not in the ledger"
-    yield "Bias", f"small groups have the same noise and so larger relative errors; limits cut values: {_TO_FILL}"
-    yield "Trust model", "central: whoever keeps the data and the service is trusted, whoever asks is not"
-    yield "Access control and security of the raw data", _TO_FILL
-    yield "Data collection exposure and retention", _TO_FILL
-    yield "Exploration and tuning without privacy", f"nothing of it passes through the ledger: {_TO_FILL}"
+    yield ground, "Trust model", "central: whoever keeps the data and the service is trusted, whoever asks is not"
+    yield (
+        ground,
+        "Correct implementation",
+        "exact arithmetic and samplers; no float decides; tests enumerate neighbours",
+    )
+    yield ground, "Floating-point attacks", "noise is drawn on integers and rationals, with random bits of the system"
+    yield (
+        ground,
+        "Side channels",
+        "errors and refusals depend on public things only; a service can fix times of answers",
+    )
+    yield ground, "Security and access control", f"tokens, roles and approval where a service is used; else: {_TO_FILL}"
+    yield ground, "Data collection exposure", f"what was collected, from whom, how long it is kept: {_TO_FILL}"
 
 
 def _registry(dataset: str, promise: Privacy | None, who: str, charged: Sequence[Debit]) -> dict[str, Any]:
-    """An entry in the fields of the registry's published schema."""
+    """An entry in the form of the registry's newest ones."""
     named = {} if promise is None else promise.to_dict()
+    variant = "Custom" if promise is None or promise.currency == "mu" else _FLAVOURS[promise.currency]
     deployment = {
-        "name": dataset,
-        "data_curator": _TO_FILL,
-        "description": f"{len(charged)} charged questions, answered with leastnoise {leastnoise.__version__}.",
-        "intended_use": _TO_FILL,
-        "data_product_type": "Summary statistics",
-        "data_product_region": _TO_FILL,
-        "publication_date": _date(charged[0].time)[:10] if charged else _TO_FILL,
-        "dp_flavor": {
-            "name": "Custom" if promise is None or promise.currency == "mu" else _FLAVOURS[promise.currency],
-            "input_metric": "Number of units whose rows are in one table only.",
-            "bound_on_input_distance": "1",
-            "output_measure": "none" if promise is None else _FLAVOURS[promise.currency],
-            "bound_on_output_distance": str(promise),
+        "basic": {
+            "name": dataset,
+            "data_curators": [{"data_curator_name": _TO_FILL, "data_curator_type": _TO_FILL}],
+            "intended_use": _TO_FILL,
+            "data_product_type": "Summary statistics",
+            "data_product_region": _TO_FILL,
+            "description": f"{len(charged)} charged questions, answered with leastnoise {leastnoise.__version__}.",
+            "publication_date": _date(charged[0].time)[:10] if charged else _TO_FILL,
+            "data_product_sector": _TO_FILL,
+        },
+        "dp_variant": {
+            "variant_name": variant,
             "data_domain": _TO_FILL,
             "unprotected_quantities": "Column names and types, keys, bounds, bins and limits that askers gave.",
         },
         "privacy_loss": {
             "privacy_unit": who,
-            "privacy_unit_description": f"Adjacent tables differ by one unit that is there or not: {who}.",
+            "privacy_unit_details": f"Unbounded: adjacent tables differ by one unit that is there or not: {who}.",
             "privacy_parameters": {name: _double(text) for name, text in named.items() if name != "mu"},
-            "privacy_parameters_description": f"The budget of all answers together, exactly: {promise}.",
+            "privacy_parameters_details": f"The budget of all answers together, exactly: {promise}.",
         },
-        "model": {
+        "deployment_model": {
             "model_name": "Central",
             "actors": "A trusted curator keeps the data; whoever asks or reads answers is not trusted.",
-            "is_many_release": len(charged) != 1,
-            "is_interactive": True,
-            "is_interactive_description": "One budget binds all askers, who may work together.",
+            "release_type": "One release" if len(charged) == 1 else "Many releases",
+            "data_source_type": _TO_FILL,
+            "access_type": "Interactive",
+            "access_type_details": "One budget binds all askers, who may work together.",
         },
         "accounting": {
             "post_processing": _TO_FILL,
             "composition": "A privacy filter, fully adaptive; every question is charged before it is answered.",
         },
         "implementation": {
-            "pre_processing_eda_hyperparameter_tuning": _TO_FILL,
+            "preprocessing_and_hyperparameter_tuning": _TO_FILL,
             "mechanisms": "; ".join(sorted({": ".join(_kind(each)) for each in charged})) or "none yet",
             "justification": _TO_FILL,
         },
-        "additional_information": "The dossier has every price, and the proof from the ledger.",
+        "administrative": {
+            "sources": "The dossier has every price, and the proof from the ledger.",
+            "registry_authors": [_TO_FILL],
+        },
     }
-    return {"status": "Draft", "registry_authors": [_TO_FILL], "tier": 3, "deployment": deployment}
+    slug = re.sub(r"[^a-z0-9]+", "-", dataset.lower()).strip("-") or "dataset"
+    return {"url_slug": slug, "status": "Draft", "tier": 3, "deployment": deployment}
 
 
 def _double(text: str) -> float:
     """An exact number as the double above it: the registry takes numbers."""
-    from leastnoise.exact.parameters import read_exact
+    from leastnoise.exact import read_exact
 
     number = read_exact(text, "number")
     nearest = float(number)

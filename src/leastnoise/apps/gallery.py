@@ -87,7 +87,7 @@ def _small_sensitivity(printed: list[list[list[Any]]]) -> tuple[bool, list[str]]
 def _false_optimum(printed: list[list[float]]) -> tuple[bool, list[str]]:
     from leastnoise.checker import check
     from leastnoise.designer import design
-    from leastnoise.model.channel import Channel
+    from leastnoise.model import Channel
     from leastnoise.model.graphs import path
 
     verdict = check(Channel(printed), path(len(printed)), epsilon=1)

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from leastnoise.checker import PrivacyCurve
     from leastnoise.ledger import Ledger
-    from leastnoise.model.channel import Channel
-    from leastnoise.model.hyper import Hyper
+    from leastnoise.model import Channel, Hyper
 
 __all__ = ["plot_burn_down", "plot_channel", "plot_law", "plot_privacy_curve", "plot_simplex"]
 

@@ -42,8 +42,11 @@ class Options:
     goal: str | None = None
     expected_rows: int | None = None
     at_least: int | None = None
+    at_most: int | None = None
+    prior: Sequence[str] = ()
+    loss: str | None = None
     total: int | None = None
-    groups_per_unit: int | None = None
+    groups_per_unit: str | None = None
     rows_per_unit: str | None = None
     rest: bool | None = None
     interval_share: str | None = None

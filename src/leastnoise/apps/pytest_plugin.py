@@ -47,7 +47,7 @@ def _run_seed(config: pytest.Config) -> int:
     if _SEED not in config.stash:
         given = config.getoption("--leastnoise-seed")
         if given is None:
-            from leastnoise.exact.sources import system_source
+            from leastnoise.exact import system_source
 
             given = system_source.bits(_BITS)
         config.stash[_SEED] = given

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.apps.public_values import Options, public_bins, public_keys, read_list, read_numbers
 from leastnoise.errors import BadParameter
-from leastnoise.model.labels import unknown_label
+from leastnoise.model import unknown_label
 from leastnoise.release import Dataset
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ QUESTIONS: Mapping[str, Question] = {
         "hierarchy", "hierarchy region city --tree North,Kiel --tree South,Ulm --tree South,Bonn", ("levels",), 1
     ),
     "decision": Question("decision", "decision --at-least 100, or decision party --keys red,blue", ("by",), 0),
+    "design": Question("design", "design city --keys Bonn,Ulm --at-most 3 --prior 8,4,2,1", ("by",), 0),
     "sorted-counts": Question("sorted_counts", "sorted-counts password --total 100000 --top 50", ("by",), 1),
 }
 
@@ -177,6 +178,7 @@ class _Asking:
             "ways": lambda: self._ways(),
             "tree": lambda: [read_list([path]) for path in self.options.tree],
             "weights": lambda: self._weights(),
+            "prior": lambda: self._numbers(self.options.prior),
             "targets": lambda: self._numbers(self.options.targets),
         }
         for name, parameter in names.items():

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from leastnoise.model.privacy import Privacy
+    from leastnoise.model import Privacy
     from leastnoise.release import Dataset, Release, ReleasePlan
     from leastnoise.release.configuration import Configuration, DatasetSettings
 
@@ -51,7 +51,8 @@ def ask(
         str,
         typer.Argument(
             help="count, count-distinct, sum, mean, proportion, ratio, variance, deviation, median, quantile, min, "
-            "max, most-common, choose, ranges, prefix-sums, workload, tables, hierarchy, decision or sorted-counts.",
+            "max, most-common, choose, ranges, prefix-sums, workload, tables, hierarchy, decision, design or "
+            "sorted-counts.",
             show_default=False,
         ),
     ],
@@ -83,7 +84,9 @@ def ask(
     column: Annotated[
         Many, _option("What a column of a CSV holds: age=integer, pay=decimal(10,2); may be repeated.", _DATA)
     ] = None,
-    groups_per_unit: Annotated[int | None, _option("The most groups one unit may count in.", _QUESTION)] = None,
+    groups_per_unit: Annotated[
+        str | None, _option('The most groups one unit may count in; "private" to find it out.', _QUESTION)
+    ] = None,
     rows_per_unit: Annotated[
         str | None, _option("The most rows one unit may count with in each; private to choose it.", _QUESTION)
     ] = None,
@@ -107,6 +110,9 @@ def ask(
     level: Annotated[Many, _option("The levels of quantile: 0.1,0.5,0.9.", _QUESTION)] = None,
     top: Annotated[int | None, _option("How many keys or counts.", _QUESTION, "--top", "-k")] = None,
     at_least: Annotated[int | None, _option("For decision: is the count at least this?", _QUESTION)] = None,
+    at_most: Annotated[int | None, _option("For design: the largest count that is told apart.", _QUESTION)] = None,
+    prior: Annotated[Many, _option("For design: a weight for each count from 0 on: 8,4,2,1.", _QUESTION)] = None,
+    loss: Annotated[str | None, _option("For design: absolute, squared or zero_one.", _QUESTION)] = None,
     total: Annotated[int | None, _option("A guess of the number of units, for sorted-counts.", _QUESTION)] = None,
     option: Annotated[Many, _option('For choose: "young: age < 30"; repeated.', _QUESTION)] = None,
     sum_of: Annotated[str | None, _option("For choose: the key with the largest sum of this.", _QUESTION)] = None,
@@ -144,8 +150,8 @@ def ask(
     from leastnoise.apps.public_values import Options
     from leastnoise.apps.questions import make_question
     from leastnoise.errors import BadParameter
-    from leastnoise.exact.parameters import read_rational
-    from leastnoise.model.privacy import Privacy
+    from leastnoise.exact import read_rational
+    from leastnoise.model import Privacy
 
     spend, wants_price = context.info_name == "release", context.info_name == "price"
     if wants_price:
@@ -187,6 +193,9 @@ def ask(
         option=option or (),
         expected_rows=expected_rows,
         at_least=at_least,
+        at_most=at_most,
+        prior=prior or (),
+        loss=loss,
         total=total,
         sum_of=sum_of,
         matrix=matrix or (),

@@ -28,7 +28,7 @@ def schema(
     """List the columns of a table with what each holds, and what the configuration fixes about it."""
     from leastnoise.apps.release import column_kinds, fixed_texts, source_of
     from leastnoise.data import open_table
-    from leastnoise.model.show import aligned, printable
+    from leastnoise.model import aligned, printable
     from leastnoise.release.configuration import read_configuration
 
     configuration = read_configuration(config)
@@ -59,7 +59,7 @@ def tables(
     """List the tables of a database, or the datasets of the configuration."""
     from leastnoise.data import table_names
     from leastnoise.errors import BadParameter
-    from leastnoise.model.show import aligned, printable
+    from leastnoise.model import aligned, printable
     from leastnoise.release.configuration import read_configuration
 
     if source is not None:

@@ -14,7 +14,7 @@ import typer
 from leastnoise.apps.release import Said, not_granted, opened_for, require_sensible, working
 
 if TYPE_CHECKING:
-    from leastnoise.model.privacy import Privacy
+    from leastnoise.model import Privacy
     from leastnoise.release import Dataset, SQLRelease
 
 __all__ = ["shell", "sql"]
@@ -68,7 +68,7 @@ def sql(
 ) -> None:
     """Answer a SELECT statement about a table, and charge the budget for it."""
     from leastnoise.errors import BadParameter
-    from leastnoise.model.privacy import Privacy
+    from leastnoise.model import Privacy
 
     if epsilon is None and rho is None and mu is None:
         raise BadParameter("the price is missing", fix="add for example --epsilon 0.5")
@@ -162,7 +162,7 @@ class _Session:
     def _command(self, text: str) -> bool:
         """Do what a command says; False to leave."""
         from leastnoise.errors import LeastNoiseError
-        from leastnoise.model.privacy import Privacy
+        from leastnoise.model import Privacy
 
         word, _, rest = text[1:].partition(" ")
         try:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
 from leastnoise.mechanisms.strategy import MarginalsMechanism, Strategy
@@ -16,6 +17,7 @@ from leastnoise.release.plan import ReleasePlan
 __all__ = ["plot_strategy", "plot_table_errors"]
 
 _MOST_TABLES = 60
+_MOST_POINTS = 512
 
 
 def plot_strategy(strategy: Strategy, path: str | Path | None = None) -> Any:
@@ -31,12 +33,15 @@ def plot_strategy(strategy: Strategy, path: str | Path | None = None) -> Any:
     if not isinstance(strategy, Strategy) or len(strategy.parts) != 1:
         raise BadParameter("only the strategy of one workload can be drawn", fix="pass plan_strategy(PrefixSums(64))")
     (part,) = strategy.parts
-    matrix = np.array(part.strategy, dtype=float)
-    scaled = matrix / np.abs(matrix).max()
+    matrix = np.abs(part.strategy.doubles())
+    scaled = _coarse(matrix / matrix.max())
     with picture(path, (5.6, 4.6)) as figure:
         axes = figure.subplots()
         # the root spreads small entries over more colours
-        image = axes.imshow(np.sqrt(np.abs(scaled)), cmap=HEAT, aspect="auto", interpolation="nearest", vmin=0, vmax=1)
+        place = (-0.5, matrix.shape[1] - 0.5, matrix.shape[0] - 0.5, -0.5)
+        image = axes.imshow(
+            np.sqrt(scaled), cmap=HEAT, aspect="auto", interpolation="nearest", vmin=0, vmax=1, extent=place
+        )
         axes.set_title(literal(f"{part.workload}: {strategy.name}"))
         axes.set_xlabel("cell")
         axes.set_ylabel("measurement")
@@ -46,6 +51,14 @@ def plot_strategy(strategy: Strategy, path: str | Path | None = None) -> Any:
         bar.set_label("weight, relative to the largest")
         bar.outline.set_edgecolor(GREY)
     return figure
+
+
+def _coarse(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The largest entry of each block, where there are more entries than a picture has points."""
+    for axis in (0, 1):
+        width = -(-matrix.shape[axis] // _MOST_POINTS)
+        matrix = np.maximum.reduceat(matrix, np.arange(0, matrix.shape[axis], width), axis=axis)
+    return matrix
 
 
 def plot_table_errors(plan: ReleasePlan, path: str | Path | None = None, columns: Sequence[str] = ()) -> Any:

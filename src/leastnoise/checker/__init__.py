@@ -4,17 +4,17 @@ from leastnoise.checker.audit import Audit, audit
 from leastnoise.checker.checker import check
 from leastnoise.checker.curve import Branch, PrivacyCurve, privacy_curve
 from leastnoise.checker.fit import Fit, fit
-from leastnoise.checker.verdict import CertificateVerdict, Finding, Verdict, Witness
+from leastnoise.checker.verdict import CertificateVerdict, Counterexample, Finding, Verdict
 
 __all__ = [
     "Audit",
     "Branch",
     "CertificateVerdict",
+    "Counterexample",
     "Finding",
     "Fit",
     "PrivacyCurve",
     "Verdict",
-    "Witness",
     "audit",
     "check",
     "fit",

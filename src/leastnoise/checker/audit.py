@@ -20,10 +20,8 @@ from leastnoise.checker.binomial import probability_above, probability_below
 from leastnoise.checker.entries import Floats
 from leastnoise.checker.outputs import Output, OutputBins, candidate_cells, draw
 from leastnoise.checker.verdict import Report, show_privacy
-from leastnoise.exact.enclosures import ln_below
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
-from leastnoise.model.privacy import Privacy
-from leastnoise.model.show import brief
+from leastnoise.exact import NumberLike, ln_below, read_integer, read_rational
+from leastnoise.model import Privacy, brief
 
 __all__ = ["Audit", "audit"]
 

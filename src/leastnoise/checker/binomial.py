@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from leastnoise.exact.balls import Ball, of_fraction
-from leastnoise.exact.enclosures import enclose
+from leastnoise.exact import Ball, enclose, of_fraction
 
 __all__ = ["log_tail", "probability_above", "probability_below", "tail_bound"]
 

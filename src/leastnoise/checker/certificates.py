@@ -27,25 +27,34 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
+from leastnoise.checker.lines import likeliest_findings, line_findings
 from leastnoise.checker.pairs import Factor
 from leastnoise.checker.privacy import check_channel, rows_of_nodes
 from leastnoise.checker.theorems import theorem_findings
 from leastnoise.checker.verdict import CertificateVerdict, Finding, equality, show_privacy
 from leastnoise.errors import BadCertificate, LeastNoiseError
-from leastnoise.model.certificate import (
+from leastnoise.model import (
     Certificate,
+    Channel,
+    LikeliestCertificate,
+    LineCertificate,
+    MarginalsCertificate,
     Multiplier,
     OptimalityCertificate,
+    Privacy,
     PrivacyCertificate,
+    ProductCertificate,
     RefinementCertificate,
+    StrategyCertificate,
     TheoremCertificate,
+    sensitivity_of,
+    show_number,
+    stated_bounds,
+    strategy_bound,
+    strategy_error,
 )
-from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import DatasetGraph
-from leastnoise.model.privacy import Privacy
-from leastnoise.model.show import show_number
-from leastnoise.model.strategies import sensitivity_of, strategy_bound, strategy_error
-from leastnoise.model.strategy_certificates import MarginalsCertificate, StrategyCertificate
+from leastnoise.model.graphs.grids import factors_of
 
 __all__ = ["check_certificate", "lower_bound"]
 
@@ -140,6 +149,12 @@ def _findings(certificate: Certificate) -> Iterator[Finding]:
             yield from _optimality_findings(certificate)
         case TheoremCertificate():
             yield from theorem_findings(certificate)
+        case LikeliestCertificate():
+            yield from likeliest_findings(certificate)
+        case LineCertificate():
+            yield from line_findings(certificate)
+        case ProductCertificate():
+            yield from _product_findings(certificate)
         case RefinementCertificate():
             yield _refinement_finding(certificate)
         case StrategyCertificate():
@@ -152,6 +167,9 @@ _KINDS = (
     PrivacyCertificate,
     OptimalityCertificate,
     TheoremCertificate,
+    LikeliestCertificate,
+    LineCertificate,
+    ProductCertificate,
     RefinementCertificate,
     StrategyCertificate,
     MarginalsCertificate,
@@ -161,7 +179,7 @@ _KINDS = (
 def _privacy_findings(channel: Channel, graph: DatasetGraph, privacy: Privacy) -> Iterator[Finding]:
     strangers = [label for label in channel.inputs if label not in graph]
     yield Finding(
-        "the inputs are nodes of the graph", not strangers, f"{strangers[0]!r} is none" if strangers else "all"
+        "the inputs are nodes of the graph", not strangers, f"{strangers[0]!r} is not a node" if strangers else "all"
     )
     verdict = check_channel(channel, graph, privacy.epsilon, privacy.delta)
     yield Finding(
@@ -169,6 +187,42 @@ def _privacy_findings(channel: Channel, graph: DatasetGraph, privacy: Privacy) -
         verdict.holds,
         f"the tight ε is {show_number(verdict.tight_epsilon)}",
     )
+
+
+def _product_findings(certificate: ProductCertificate) -> Iterator[Finding]:
+    """Each factor has a part that holds for its graph, the same promise and the same objective; the numbers add up."""
+    parts: Sequence[Any] = certificate.parts
+    factors = factors_of(certificate.graph)
+    fits = bool(factors) and len(factors) == len(certificate.uses) and max(certificate.uses) < len(parts)
+    yield Finding("the graph is a Cartesian product, with a part for each factor", fits, certificate.graph.name)
+    if not fits:
+        return
+    odd = [k for k, (one, use) in enumerate(zip(factors, certificate.uses, strict=True)) if parts[use].graph != one]
+    yield Finding("each part speaks of its factor", not odd, f"not so at coordinate {odd[0]}" if odd else "all")
+    promises = all(part.privacy == certificate.privacy for part in parts)
+    yield Finding("all parts promise the same privacy", promises, show_privacy(certificate.privacy))
+    aims = all(certificate.objective in _objectives(part) for part in parts)
+    yield Finding("all parts have the same objective", aims, certificate.objective)
+    for place, part in enumerate(parts):
+        for finding in _findings(_made_again(part)):
+            yield Finding(f"part {place}: {finding.claim}", finding.holds, finding.found)
+            if not finding.holds:
+                return
+    bounds = [stated_bounds(part) for part in parts]
+    least, value = (sum((bounds[use][end] for use in certificate.uses), start=Fraction(0)) for end in (0, 1))
+    yield equality("the loss is the sum of the parts'", certificate.value, value)
+    yield equality("the lower bound is the sum of the parts'", certificate.lower_bound, least)
+    yield equality("the gap", certificate.gap, certificate.value - certificate.lower_bound)
+
+
+def _objectives(part: Certificate) -> tuple[str, ...]:
+    """What the numbers of a part speak of; where all nodes are alike, the average is also the loss of each."""
+    match part:
+        case OptimalityCertificate() | LineCertificate():
+            return (part.objective,)
+        case TheoremCertificate():
+            return ("average", "worst")
+    return ("average",)
 
 
 def _refinement_finding(certificate: RefinementCertificate) -> Finding:

@@ -8,9 +8,8 @@ from leastnoise.checker.certificates import check_certificate
 from leastnoise.checker.privacy import check_channel
 from leastnoise.checker.verdict import CertificateVerdict, Verdict
 from leastnoise.errors import BadParameter, shown
-from leastnoise.exact.parameters import NumberLike
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.channel import Channel
+from leastnoise.exact import NumberLike
+from leastnoise.model import Certificate, Channel
 from leastnoise.model.graphs import DatasetGraph
 
 __all__ = ["check"]

@@ -10,25 +10,20 @@ two lines of the envelope follow each other when no line is above their crossing
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from hashlib import sha256
 from typing import TypeAlias
 
 import numpy as np
 
-from leastnoise.checker.entries import Entries, Floats, Indices, blocks
-from leastnoise.checker.excess import RatioThresholds, lasting_excess
+from leastnoise.checker.entries import ChannelEntries, Floats
+from leastnoise.checker.excess import RatioThresholds, lasting_excess, one_of_a_kind
 from leastnoise.checker.pairs import Factor, Pairs
 from leastnoise.checker.privacy import largest, read_pairs
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import Exact, ln
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
-from leastnoise.model.channel import Channel
+from leastnoise.exact import Enclosure, Exact, NumberLike, ln, read_exact, read_integer, read_rational
+from leastnoise.model import Channel, html_table, show_number
 from leastnoise.model.graphs import DatasetGraph
-from leastnoise.model.show import html_table, show_number
 
 __all__ = ["Branch", "PrivacyCurve", "envelope", "privacy_curve"]
 
@@ -59,9 +54,9 @@ class _Gap:
         return self.highs[0] + (self.highs[1] - self.highs[0]) * share
 
 
-def envelope(entries: Entries, pairs: Pairs) -> tuple[Coefficients, ...]:
+def envelope(entries: ChannelEntries, pairs: Pairs) -> tuple[Coefficients, ...]:
     """(A, B) of each piece A − t·B from t = 1 on, for pairs of one length; the last piece is level, B = 0."""
-    pairs = pairs.of(_one_of_a_kind(entries, pairs))
+    pairs = pairs.of(one_of_a_kind(entries, pairs))
     first, highs = _highest(entries, pairs, Fraction(1))
     level = lasting_excess(entries, pairs), Fraction(0)
     lines, corners = [first], [Fraction(1)]
@@ -88,26 +83,11 @@ def envelope(entries: Entries, pairs: Pairs) -> tuple[Coefficients, ...]:
     return tuple(lines)
 
 
-def _highest(entries: Entries, pairs: Pairs, t: Fraction) -> tuple[Coefficients, Floats]:
+def _highest(entries: ChannelEntries, pairs: Pairs, t: Fraction) -> tuple[Coefficients, Floats]:
     """The highest line at t, and upper bounds of all sums there."""
     thresholds = RatioThresholds(entries, pairs, ln(t) / pairs.lengths[pairs.length_of[0]])
     (line,) = thresholds.worst_lines()
     return (line.probability, line.neighbour_probability), thresholds.sums[1]
-
-
-def _one_of_a_kind(entries: Entries, pairs: Pairs) -> Indices:
-    """One pair for each different collection of (p(y|x), p(y|x')): the sum depends on nothing else."""
-    outputs = np.arange(entries.shape[1])
-
-    def collections() -> Iterator[bytes]:
-        for block in blocks(len(pairs), entries.shape[1]):
-            keys = entries.pair_keys(pairs.x[block, None], pairs.neighbour[block, None], outputs)
-            yield from (sha256(row).digest() for row in np.sort(keys, axis=1))
-
-    firsts: dict[bytes, int] = {}
-    for place, kind in enumerate(collections()):
-        firsts.setdefault(kind, place)
-    return np.array(list(firsts.values()), dtype=np.int64)
 
 
 _MOST_SHOWN = 12

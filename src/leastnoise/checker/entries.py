@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Entries", "FloatEntries", "Floats", "Indices", "Mask", "RationalEntries", "blocks", "read_entries"]
+__all__ = ["ChannelEntries", "FloatEntries", "Floats", "Indices", "Mask", "RationalEntries", "blocks", "read_entries"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -36,7 +36,7 @@ def blocks(count: int, width: int) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, count, step))
 
 
-class Entries(ABC):
+class ChannelEntries(ABC):
     """A matrix of probabilities p(y|x): doubles near them, and the exact numbers on demand.
 
     Attributes:
@@ -78,12 +78,15 @@ class Entries(ABC):
 
     def pair_keys(self, x: Indices | int, neighbour: Indices | int, outputs: Indices) -> Indices:
         """A whole number for each pair of entries p(y|x), p(y|x'), the same exactly where both are equal."""
-        keys: Indices = self.identities[x, outputs] * self._identity_count + self.identities[neighbour, outputs]
+        count, numbers = self._numbered
+        keys: Indices = numbers[x, outputs] * count + numbers[neighbour, outputs]
         return keys
 
     @cached_property
-    def _identity_count(self) -> int:
-        return int(self.identities.max()) + 1
+    def _numbered(self) -> tuple[int, Indices]:
+        """How many different entries there are, and their numbers in 32 bits where a pair's key is below 2^31."""
+        count = int(self.identities.max()) + 1
+        return count, self.identities.astype(np.int32) if count**2 < 1 << 31 else self.identities
 
     @cached_property
     def _are_ordinary(self) -> bool:
@@ -104,7 +107,7 @@ class Entries(ABC):
         return scaled
 
 
-class FloatEntries(Entries):
+class FloatEntries(ChannelEntries):
     """Doubles, each taken as exactly the dyadic rational that it is."""
 
     quotient_error = 0.0
@@ -152,7 +155,7 @@ class FloatEntries(Entries):
         return mantissas, exponents.astype(np.int32)
 
 
-class RationalEntries(Entries):
+class RationalEntries(ChannelEntries):
     """Fractions. A double near each is off by a factor 1 ± 2^-53, a quotient of two by less than 2^-51."""
 
     quotient_error = 2.0**-51
@@ -202,6 +205,6 @@ class RationalEntries(Entries):
         return mantissas, exponents
 
 
-def read_entries(matrix: NDArray[Any]) -> Entries:
+def read_entries(matrix: NDArray[Any]) -> ChannelEntries:
     """Wrap a matrix of doubles or of Fractions."""
     return FloatEntries(matrix) if matrix.dtype.kind == "f" else RationalEntries(matrix)

@@ -7,26 +7,29 @@ rational corners.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
+from hashlib import sha256
 
 import numpy as np
 
-from leastnoise.checker.entries import Entries, Floats, Indices, Mask, blocks
+from leastnoise.checker.entries import ChannelEntries, Floats, Indices, Mask, blocks
 from leastnoise.checker.pairs import Factor, Pairs, TradeoffLine
-from leastnoise.exact.numbers import Exact, ln
+from leastnoise.exact import Exact, ln
 
-__all__ = ["RatioThresholds", "lasting_excess", "least_epsilon"]
+__all__ = ["RatioThresholds", "lasting_excess", "least_epsilon", "one_of_a_kind"]
 
 _LARGEST_FACTOR = 2.0**1000
 _SMALLEST = 2.0**-1000  # below it a double may be far from the rational it stands for, relative to its size
 _UNSURE = 2.0**-49
+_FEW = 64  # pairs that are compared one by one, without a look for equal ones
 
 
 class RatioThreshold:
     """The outputs with p(y|x) > t·p(y|x'), decided exactly for one factor t = e^(ε·length)."""
 
-    def __init__(self, entries: Entries, length: Fraction, epsilon: Exact) -> None:
+    def __init__(self, entries: ChannelEntries, length: Fraction, epsilon: Exact) -> None:
         self._entries = entries
         self._length = length
         self.factor = Factor(epsilon * length)
@@ -82,7 +85,7 @@ class RatioThreshold:
 class RatioThresholds:
     """One `RatioThreshold` at t = e^(ε·length) for each length of the pairs."""
 
-    def __init__(self, entries: Entries, pairs: Pairs, epsilon: Exact) -> None:
+    def __init__(self, entries: ChannelEntries, pairs: Pairs, epsilon: Exact) -> None:
         self._entries, self._pairs = entries, pairs
         self._of_length = {
             int(place): RatioThreshold(entries, pairs.lengths[place], epsilon) for place in np.unique(pairs.length_of)
@@ -123,14 +126,35 @@ class RatioThresholds:
         """For each length that can hold the largest sum, the highest line of its worst pair."""
         low, high = self.sums
         worst: dict[int, TradeoffLine] = {}
-        for pair in np.flatnonzero(high >= low.max(initial=0.0)).tolist():
+        for pair in _different(self._entries, self._pairs, np.flatnonzero(high >= low.max(initial=0.0))).tolist():
             place, line = int(self._pairs.length_of[pair]), self.line(pair)
             if place not in worst or line.is_above(worst[place], self.of(pair).factor):
                 worst[place] = line
         return list(worst.values())
 
 
-def lasting_excess(entries: Entries, pairs: Pairs) -> Fraction:
+def one_of_a_kind(entries: ChannelEntries, pairs: Pairs) -> Indices:
+    """One pair for each length and collection of (p(y|x), p(y|x')): the sum depends on nothing else."""
+    outputs = np.arange(entries.shape[1])
+
+    def collections() -> Iterator[tuple[int, bytes]]:
+        for block in blocks(len(pairs), entries.shape[1]):
+            keys = entries.pair_keys(pairs.x[block, None], pairs.neighbour[block, None], outputs)
+            keys.sort(axis=1)
+            yield from zip(pairs.length_of[block].tolist(), (sha256(row).digest() for row in keys), strict=True)
+
+    firsts: dict[tuple[int, bytes], int] = {}
+    for place, kind in enumerate(collections()):
+        firsts.setdefault(kind, place)
+    return np.array(list(firsts.values()), dtype=np.int64)
+
+
+def _different(entries: ChannelEntries, pairs: Pairs, places: Indices) -> Indices:
+    """The places of the pairs that differ, where there are many to compare."""
+    return places if len(places) <= _FEW else places[one_of_a_kind(entries, pairs.of(places))]
+
+
+def lasting_excess(entries: ChannelEntries, pairs: Pairs) -> Fraction:
     """The largest sum for t beyond every finite ratio: the probability of outputs with p(y|x') = 0."""
     if not entries.zeros.any():
         return Fraction(0)
@@ -146,7 +170,7 @@ def lasting_excess(entries: Entries, pairs: Pairs) -> Fraction:
     return max(entries.total(x, entries.zeros[neighbour]) for x, neighbour in pairs_left)
 
 
-def least_epsilon(entries: Entries, pairs: Pairs, delta: Fraction) -> Exact | None:
+def least_epsilon(entries: ChannelEntries, pairs: Pairs, delta: Fraction) -> Exact | None:
     """The least ε ≥ 0 at which no pair's sum is above δ; None where no ε will do.
 
     Newton's method from the left. Each line lies below its convex sum, so a step never passes the answer; lines are
@@ -157,7 +181,9 @@ def least_epsilon(entries: Entries, pairs: Pairs, delta: Fraction) -> Exact | No
     while len(pairs):
         thresholds = RatioThresholds(entries, pairs, epsilon)
         low, high = thresholds.sums
-        pairs_left = np.flatnonzero(high > surely_fine)
+        is_left = high > surely_fine
+        tied = is_left & (high >= low.max())
+        pairs_left = np.concatenate([_different(entries, pairs, np.flatnonzero(tied)), np.flatnonzero(is_left & ~tied)])
         highest_first = pairs_left[np.argsort(-low[pairs_left])]
         lines = (thresholds.line(pair) for pair in highest_first)
         above = next((line for line in lines if line.exceeds(delta, epsilon)), None)

@@ -18,9 +18,8 @@ from leastnoise.checker.binomial import log_tail, tail_bound
 from leastnoise.checker.outputs import Output, as_tuple, draw
 from leastnoise.checker.verdict import Report
 from leastnoise.errors import BadParameter
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
-from leastnoise.model.show import brief
+from leastnoise.exact import Enclosure, NumberLike, read_integer, read_rational
+from leastnoise.model import brief
 
 __all__ = ["Fit", "fit"]
 

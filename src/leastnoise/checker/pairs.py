@@ -13,8 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from leastnoise.checker.entries import Indices, Mask
-from leastnoise.exact.enclosures import Enclosure, exp_enclosure
-from leastnoise.exact.numbers import Exact, ln
+from leastnoise.exact import Enclosure, Exact, exp_enclosure, ln
 
 __all__ = ["Factor", "Pairs", "TradeoffLine", "both_ways"]
 

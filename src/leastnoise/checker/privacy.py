@@ -9,18 +9,15 @@ from functools import partial
 
 import numpy as np
 
-from leastnoise.checker.entries import Entries, read_entries
+from leastnoise.checker.entries import ChannelEntries, read_entries
 from leastnoise.checker.excess import RatioThresholds, least_epsilon
 from leastnoise.checker.pairs import Pairs, TradeoffLine, both_ways
 from leastnoise.checker.ratios import largest_ratio
-from leastnoise.checker.verdict import Verdict, Witness
+from leastnoise.checker.verdict import Counterexample, Verdict
 from leastnoise.errors import BadChannel, BadParameter
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_integer
-from leastnoise.model.channel import Channel
+from leastnoise.exact import Enclosure, Exact, NumberLike, read_integer
+from leastnoise.model import Channel, Privacy
 from leastnoise.model.graphs import DatasetGraph
-from leastnoise.model.privacy import Privacy
 
 __all__ = ["check_channel", "largest", "read_pairs", "rows_of_nodes"]
 
@@ -69,7 +66,7 @@ def check_channel(
     )
 
 
-def read_pairs(channel: Channel, graph: DatasetGraph, group: int) -> tuple[Entries, Pairs]:
+def read_pairs(channel: Channel, graph: DatasetGraph, group: int) -> tuple[ChannelEntries, Pairs]:
     """The channel's entries in node order, and the ordered pairs of nodes that must be close."""
     entries = read_entries(channel.matrix()[rows_of_nodes(channel, graph)])
     lengths = graph.edge_lengths()
@@ -100,8 +97,8 @@ def rows_of_nodes(channel: Channel, graph: DatasetGraph) -> list[int]:
     return [places[node] for node in graph.nodes]
 
 
-def _witness(line: TradeoffLine, channel: Channel, graph: DatasetGraph, privacy: Privacy) -> Witness:
-    return Witness(
+def _witness(line: TradeoffLine, channel: Channel, graph: DatasetGraph, privacy: Privacy) -> Counterexample:
+    return Counterexample(
         x=graph.nodes[line.x],
         neighbour=graph.nodes[line.neighbour],
         outputs=tuple(channel.outputs[y] for y in line.outputs),
@@ -112,7 +109,7 @@ def _witness(line: TradeoffLine, channel: Channel, graph: DatasetGraph, privacy:
     )
 
 
-def _measure_delta(entries: Entries, pairs: Pairs, epsilon: Exact) -> Fraction | Enclosure:
+def _measure_delta(entries: ChannelEntries, pairs: Pairs, epsilon: Exact) -> Fraction | Enclosure:
     return _highest(RatioThresholds(entries, pairs, epsilon).worst_lines(), epsilon)
 
 

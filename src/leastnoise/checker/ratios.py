@@ -7,11 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from leastnoise.checker.entries import Entries, Floats, Indices, blocks
+from leastnoise.checker.entries import ChannelEntries, Floats, Indices, blocks
 from leastnoise.checker.pairs import Pairs, TradeoffLine
-from leastnoise.exact.enclosures import ln_below
-from leastnoise.exact.floats import LOG_ERROR, minus_log_of
-from leastnoise.exact.numbers import Exact, ln
+from leastnoise.exact import LOG_ERROR, Exact, ln, ln_below, minus_log_of
 
 __all__ = ["LargestRatio", "largest_ratio"]
 
@@ -34,7 +32,7 @@ class LargestRatio:
     epsilon: Exact | None
 
 
-def largest_ratio(entries: Entries, pairs: Pairs) -> LargestRatio | None:
+def largest_ratio(entries: ChannelEntries, pairs: Pairs) -> LargestRatio | None:
     """The worst pair and output; None without pairs (one input alone is private)."""
     if len(pairs) == 0:
         return None
@@ -59,7 +57,7 @@ def largest_ratio(entries: Entries, pairs: Pairs) -> LargestRatio | None:
     return LargestRatio(line, epsilon)
 
 
-def _supports_apart(entries: Entries, pairs: Pairs) -> LargestRatio | None:
+def _supports_apart(entries: ChannelEntries, pairs: Pairs) -> LargestRatio | None:
     """Where p(y|x) > 0 = p(y|x'), the largest such p(y|x) as the doubles see it."""
     if not entries.zeros.any():
         return None
@@ -73,7 +71,7 @@ def _supports_apart(entries: Entries, pairs: Pairs) -> LargestRatio | None:
     return None if worst is None else LargestRatio(_line(entries, pairs, *worst), None)
 
 
-def _over_all_pairs(entries: Entries, length: Fraction) -> LargestRatio:
+def _over_all_pairs(entries: ChannelEntries, length: Fraction) -> LargestRatio:
     """With all pairs asked for, each output's worst pair is its largest against its least probability."""
     largest, least = entries.extremes()
     ratio, x, neighbour, output = max(
@@ -85,7 +83,7 @@ def _over_all_pairs(entries: Entries, length: Fraction) -> LargestRatio:
     return LargestRatio(line, ln(ratio) / length)
 
 
-def _line(entries: Entries, pairs: Pairs, pair: int, output: int) -> TradeoffLine:
+def _line(entries: ChannelEntries, pairs: Pairs, pair: int, output: int) -> TradeoffLine:
     x, neighbour, length = int(pairs.x[pair]), int(pairs.neighbour[pair]), pairs.lengths[pairs.length_of[pair]]
     return TradeoffLine(x, neighbour, length, (output,), entries.value(x, output), entries.value(neighbour, output))
 
@@ -107,7 +105,7 @@ def _promising_lengths(peaks: Floats, pairs: Pairs, error: float) -> Indices:
     return np.flatnonzero(high >= low.max())
 
 
-def _settle(entries: Entries, pairs: Pairs, peaks: Floats, place: int) -> tuple[Exact, TradeoffLine]:
+def _settle(entries: ChannelEntries, pairs: Pairs, peaks: Floats, place: int) -> tuple[Exact, TradeoffLine]:
     """The exactly largest ln(ratio)/length among the pairs of one length."""
     rows = np.flatnonzero(pairs.length_of == place)
     threshold = min(peaks[rows].max(), _LARGEST) * (1 - 4 * entries.quotient_error)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from typing import Any
 
 from leastnoise.checker.verdict import Finding
-from leastnoise.exact.enclosures import Enclosure, exp_enclosure
-from leastnoise.exact.numbers import exact_exp
-from leastnoise.model.certificate import LARGEST_CHANNEL, TheoremCertificate
+from leastnoise.exact import Enclosure, at_alpha, exact_exp
+from leastnoise.model import LARGEST_CHANNEL, TheoremCertificate, brief
 from leastnoise.model.graphs import DatasetGraph
 from leastnoise.model.graphs.closed_form import ClosedForm
-from leastnoise.model.show import brief
 
 __all__ = ["theorem_findings"]
 
@@ -61,7 +60,7 @@ def _growing_losses(certificate: TheoremCertificate) -> Iterator[Finding]:
         yield Finding("no channel, for there are too many nodes", left_out, "left out" if left_out else "one is given")
         return
     odd = [place for place, generator in enumerate(generators) if not graph.is_automorphism(generator)]
-    found = f"generator {odd[0]} is none" if odd else f"all {len(generators)} keep every edge"
+    found = f"generator {odd[0]} does not" if odd else f"all {len(generators)} keep every edge"
     yield Finding("the generators are automorphisms", not odd, found)
     reached = _reached(generators, 0)
     found = f"{len(reached)} of {graph.size} nodes reached"
@@ -135,18 +134,20 @@ def _geometric(graph: DatasetGraph, alpha: Fraction) -> Rows:
 
 
 def _loss_finding(loss: Enclosure | None, certificate: TheoremCertificate, sizes: list[int]) -> Finding:
-    """The expected distance Σ d·k_d·γ^d / Σ k_d·γ^d, k_d the layer sizes, lies within the claimed bounds.
-
-    It grows with γ (its derivative is the variance of d over γ), so bounds of γ = e^-ε give bounds of it.
-    """
+    """The expected distance Σ d·k_d·γ^d / Σ k_d·γ^d, k_d the layer sizes, γ = e^-ε, lies within the bounds."""
     claim = "the expected distance"
     if loss is None:
         return Finding(claim, False, "missing")
-    gamma = exp_enclosure(-certificate.privacy.epsilon, _BITS)
-    low, high = (_mean_distance(end, sizes) for end in (gamma.lower, gamma.upper))
-    return Finding(claim, loss.lower <= low and high <= loss.upper, f"≈ {float(low):.12g}")
+    weights = [distance * size for distance, size in enumerate(sizes)]
+    mean = at_alpha(
+        certificate.privacy.epsilon, lambda a: _polynomial(weights, a) / _polynomial(sizes, a), _BITS, 2 * len(sizes)
+    )
+    return Finding(claim, loss.lower <= mean.lower and mean.upper <= loss.upper, f"≈ {float(mean):.12g}")
 
 
-def _mean_distance(gamma: Fraction, sizes: list[int]) -> Fraction:
-    weights = [size * gamma**distance for distance, size in enumerate(sizes)]
-    return sum((distance * weight for distance, weight in enumerate(weights)), start=Fraction(0)) / sum(weights)
+def _polynomial(coefficients: list[int], a: Any) -> Any:
+    """Σ coefficient_d·a^d, for a fraction or a ball."""
+    total = 0 * a
+    for coefficient in reversed(coefficients):
+        total = total * a + coefficient
+    return total

@@ -9,12 +9,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import Exact
-from leastnoise.model.privacy import Privacy
-from leastnoise.model.show import brief, html_table, show_labels, show_number
+from leastnoise.exact import Enclosure, Exact
+from leastnoise.model import Privacy, brief, html_table, show_labels, show_number
 
-__all__ = ["CertificateVerdict", "Finding", "Report", "Verdict", "Witness", "equality", "show_privacy"]
+__all__ = ["CertificateVerdict", "Counterexample", "Finding", "Report", "Verdict", "equality", "show_privacy"]
 
 
 class Report(ABC):
@@ -53,7 +51,7 @@ def show_privacy(privacy: Privacy) -> str:
 
 
 @dataclass(frozen=True)
-class Witness:
+class Counterexample:
     """Two inputs and a set S of outputs, with the two probabilities of S.
 
     Attributes:
@@ -94,7 +92,7 @@ class Verdict(Report):
     graph: str
     group: int
     tight_epsilon: Exact | float
-    worst: Witness | None
+    worst: Counterexample | None
     measure_delta: Callable[[], Fraction | Enclosure] = field(repr=False, compare=False)
 
     @cached_property
@@ -103,7 +101,7 @@ class Verdict(Report):
         return Fraction(0) if self.holds and self.privacy.is_pure else self.measure_delta()
 
     @property
-    def counterexample(self) -> Witness | None:
+    def counterexample(self) -> Counterexample | None:
         """The witness that the promise is broken; None if it holds."""
         return None if self.holds else self.worst
 

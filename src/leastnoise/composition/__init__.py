@@ -3,11 +3,10 @@
 from leastnoise.composition.advanced import advanced_per_query, corollary_per_query
 from leastnoise.composition.best_bound import all_bounds, compose, per_query
 from leastnoise.composition.bound import Bound, basic_per_query
-from leastnoise.composition.cost import Cost, cost_of
+from leastnoise.composition.cost import Cost, Limits, cost_of
 from leastnoise.composition.filter import Filter, Remaining
 from leastnoise.composition.group import group_privacy
 from leastnoise.composition.homogeneous import homogeneous_delta, homogeneous_epsilon, homogeneous_per_query
-from leastnoise.composition.limits import Limits
 
 __all__ = [
     "Bound",

@@ -9,16 +9,21 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from leastnoise.composition.atomic_events import epsilon_of
 from leastnoise.composition.bound import Bound
-from leastnoise.composition.normal_form import Parts
+from leastnoise.composition.normal_form import Parts, epsilon_of
 from leastnoise.errors import BadParameter
-from leastnoise.exact.balls import Ball, of_fraction
-from leastnoise.exact.enclosures import enclose
-from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
-from leastnoise.exact.search import largest_fitting
-from leastnoise.model.privacy import Privacy
+from leastnoise.exact import (
+    Ball,
+    Exact,
+    NumberLike,
+    ball_of,
+    enclose,
+    largest_fitting,
+    of_fraction,
+    read_integer,
+    read_rational,
+)
+from leastnoise.model import Privacy
 
 __all__ = ["advanced_bound", "advanced_per_query", "corollary_per_query"]
 

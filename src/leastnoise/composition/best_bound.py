@@ -11,17 +11,15 @@ from dataclasses import replace
 from fractions import Fraction
 
 from leastnoise.composition.advanced import advanced_bound, advanced_per_query
-from leastnoise.composition.bound import Bound, basic_bound, basic_per_query
+from leastnoise.composition.bound import Bound, basic_bound, basic_per_query, gaussian_bound
 from leastnoise.composition.concentrated import concentrated_bound
-from leastnoise.composition.gaussian import gaussian_bound
 from leastnoise.composition.homogeneous import homogeneous_bound, homogeneous_per_query
 from leastnoise.composition.loss_accountant import loss_bound
 from leastnoise.composition.normal_form import Parts, coarse, parts_of
 from leastnoise.composition.renyi import renyi_bound
 from leastnoise.errors import BadParameter
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
-from leastnoise.model.events import Event
-from leastnoise.model.privacy import Privacy
+from leastnoise.exact import NumberLike, read_integer, read_rational
+from leastnoise.model import Event, Privacy
 
 __all__ = ["all_bounds", "compose", "per_query"]
 

@@ -1,24 +1,22 @@
 """What an accountant answers: an ε that is never too small, the δ it holds at, and the theorem that says so.
 
-The simplest one is here too. Basic composition: (ε₁, δ₁), …, (ε_k, δ_k) together are (Σ ε, Σ δ), whatever was asked and
-however it was chosen (C-L2, Theorem 7; Dwork and Roth 2014, Theorem 3.16). Exact, and for δ = 0 the best there is.
+The two simplest accountants are here too. Basic composition: (ε₁, δ₁), …, (ε_k, δ_k) together are (Σ ε, Σ δ), whatever
+was asked and however it was chosen (C-L2, Theorem 7; Dwork and Roth 2014, Theorem 3.16). Exact, and for δ = 0 the best
+there is. Gaussian composition: μ₁, …, μ_k together are √Σ μ² (Dong, Roth and Su 2022, Corollary 3.3), in (ε, δ) as in
+`gaussian`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_integer
-from leastnoise.exact.sums import rational_above
-from leastnoise.model.privacy import Privacy
+from leastnoise.composition.gaussian import SPARE, epsilon_of
+from leastnoise.composition.normal_form import Parts
+from leastnoise.exact import Exact, NumberLike, rational_above, read_integer
+from leastnoise.model import Privacy
 
-if TYPE_CHECKING:
-    from leastnoise.composition.normal_form import Parts
-
-__all__ = ["Bound", "basic_bound", "basic_per_query"]
+__all__ = ["Bound", "basic_bound", "basic_per_query", "gaussian_bound"]
 
 NAME = "basic composition"
 CITATION = "Dwork and Roth 2014, Theorem 3.16"
@@ -58,6 +56,16 @@ def basic_bound(parts: Parts, delta: Fraction) -> Bound | None:
     if parts.epsilon is None or parts.delta > delta:
         return None
     return Bound(NAME, parts.epsilon, parts.delta, CITATION)
+
+
+def gaussian_bound(parts: Parts, delta: Fraction) -> Bound | None:
+    """ε from Σ μ²; None where an event is not Gaussian-private or no δ is left. Exact for Gaussian events alone."""
+    slack = parts.slack(delta)
+    if slack <= 0 or not parts.atoms or parts.mu_squared is None:
+        return None
+    epsilon = epsilon_of(parts.mu_squared, slack)
+    below = epsilon / SPARE if parts.is_gaussian and not parts.deltas else None
+    return Bound("Gaussian composition", epsilon, delta, "Dong, Roth and Su 2022, Corollaries 2.13 and 3.3", below)
 
 
 def basic_per_query(total: Privacy, queries: NumberLike) -> Privacy:

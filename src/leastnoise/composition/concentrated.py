@@ -13,15 +13,10 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from leastnoise.composition.atomic_events import rho_of
 from leastnoise.composition.bound import Bound
-from leastnoise.composition.normal_form import Parts
-from leastnoise.exact.balls import Ball, of_fraction
-from leastnoise.exact.enclosures import enclose
-from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.search import largest_fitting
-from leastnoise.model.events import Pure
-from leastnoise.model.privacy import Privacy
+from leastnoise.composition.normal_form import Parts, rho_of
+from leastnoise.exact import Ball, Exact, ball_of, enclose, largest_fitting, of_fraction
+from leastnoise.model import Privacy, Pure
 
 __all__ = [
     "concentrated_bound",

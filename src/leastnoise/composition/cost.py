@@ -1,31 +1,56 @@
-"""What an event costs where prices may be chosen on the way: numbers that add up under full adaptivity.
+"""What an event costs, what a budget allows, and what a price pays for, where prices may be chosen on the way.
 
-An event that was split into δ, with which all may be lost, and the rest, costs δ in every filter, and beside it ε in
-the basic one, ρ in that of concentrated and μ² in that of Gaussian privacy. A list of events that was fixed in advance
-may be (ε, δ) together with less than its sums; that is a different split, which the basic filter alone may use.
+**Cost.** Numbers that add up under full adaptivity. An event that was split into δ, with which all may be lost, and the
+rest, costs δ in every filter, and beside it ε in the basic one, ρ in that of concentrated and μ² in that of Gaussian
+privacy. A list of events that was fixed in advance may be (ε, δ) together with less than its sums; that is a different
+split, which the basic filter alone may use.
+
+**Limits.** The rule by which a filter admits queries, fixed before anything was answered. A rule admits a query while,
+with it, Σδ ≤ δ_e and (Σε ≤ ε or Σρ ≤ ρ*), or the same with Σμ² ≤ μ²*. Here δ_e is the part of δ for the queries' own δ,
+and ρ* or μ²* the largest that is (ε, δ − δ_e)-private. `filter` says why that is enough. A budget in ρ or μ has that
+one sum and no others.
+
+Which rule holds for an (ε, δ) budget is decided by the grant or, where it leaves that open, by the first query, which
+is chosen before there is an answer. Changing the rule later would not be private: an adversary who was told little so
+far would spend the δ, one who was told much would go on with the rest of μ², and both would add up.
+
+**Price.** A price (ε, δ) pays for what is (ε, δ)-private, a price ρ for what is ρ-zero-concentrated, and a price μ for
+what is μ-Gaussian private. Gaussian noise is priced by its exact profile (`composition.gaussian`); of other events the
+three numbers of their normal form are compared, which are never too small.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from typing import Any, Literal, TypeAlias, get_args
 
 from leastnoise.composition.best_bound import compose
-from leastnoise.composition.gaussian import delta_of
+from leastnoise.composition.concentrated import rho_within
+from leastnoise.composition.gaussian import delta_of, mu_squared_within
 from leastnoise.composition.group import group_delta_above
 from leastnoise.composition.normal_form import parts_of
 from leastnoise.composition.thresholded_gaussian import is_within
 from leastnoise.errors import BadParameter
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import read_exact, read_rational
-from leastnoise.exact.sums import add_above, rational_above
-from leastnoise.model.events import Composed, Event, Fixed, Grouped, Parallel, ThresholdedGaussian
-from leastnoise.model.show import brief
+from leastnoise.exact import Exact, NumberLike, add_above, largest_fitting, rational_above, read_exact, read_rational
+from leastnoise.model import Composed, Event, Fixed, Grouped, Parallel, Privacy, Pure, ThresholdedGaussian, brief
 
-__all__ = ["LEAST_DELTA", "LEAST_EPSILON", "LEAST_RHO", "Cost", "cost_of"]
+__all__ = [
+    "LEAST_DELTA",
+    "LEAST_EPSILON",
+    "LEAST_RHO",
+    "Composition",
+    "Cost",
+    "Limits",
+    "Rule",
+    "cost_of",
+    "covers",
+    "gaussian_within",
+    "pure_within",
+]
 
 LEAST_EPSILON = Fraction(1, 10**9)
 LEAST_DELTA = LEAST_RHO = Fraction(1, 10**18)
@@ -281,3 +306,210 @@ def _brief(number: Exact) -> str:
 
 def _delta_text(delta: Fraction) -> str:
     return f", δ = {float(delta):.4g}" if delta else ""
+
+
+Composition: TypeAlias = Literal["basic", "concentrated", "gaussian"]
+
+_LARGEST = 10**6
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule of admission.
+
+    Args:
+        composition: What is summed beside ε: nothing, ρ or μ².
+        epsilon: The limit of Σε; None where the budget has none.
+        event_delta: The limit of Σδ.
+        amount: The limit of Σρ or Σμ²; zero where neither is summed.
+    """
+
+    composition: Composition
+    epsilon: Exact | None
+    event_delta: Fraction
+    amount: Fraction
+
+    def own(self, cost: Cost) -> Fraction | None:
+        """What a cost adds to the rule's own sum; None where it can't be added."""
+        return {"basic": None, "concentrated": cost.rho, "gaussian": cost.mu_squared}[self.composition]
+
+    def basic(self, cost: Cost) -> tuple[Exact | None, Fraction]:
+        """What a cost adds to Σε and Σδ; the claim of a whole list is another split, for basic composition alone."""
+        return cost.basic if self.composition == "basic" else (cost.epsilon, cost.delta)
+
+    def holds(self, total: Cost) -> bool:
+        """Whether the sums are within the limits."""
+        own, (epsilon, delta) = self.own(total), self.basic(total)
+        if delta > self.event_delta:
+            return False
+        if own is not None and own <= self.amount:
+            return True
+        return self.epsilon is not None and epsilon is not None and bool(epsilon <= self.epsilon)
+
+
+@dataclass(frozen=True, init=False)
+class Limits:
+    """A budget, and by which rule it is kept.
+
+    Args:
+        budget: What the whole interaction may cost; an ε, ρ or μ above a million promises nothing and is refused.
+        event_delta: δ_e. All of it leaves basic composition alone, none of it suits queries without a δ of their own.
+            None for half of δ, or, where the first query is Gaussian, a sixteenth; where that query would not fit
+            otherwise, all or none of it.
+        composition: "concentrated" or "gaussian" for Σρ or Σμ² beside Σε, "basic" for Σε alone. None lets the first
+            query decide: "gaussian" if it is Gaussian, else "concentrated", and "basic" if it would not fit otherwise.
+
+    Raises:
+        BadParameter: A number is out of its range, or a budget in ρ or μ has a choice it does not have.
+
+    >>> Limits(Privacy(1, "1e-6"), "1e-7").event_delta
+    Fraction(1, 10000000)
+    """
+
+    budget: Privacy
+    event_delta: Fraction | None
+    composition: Composition | None
+
+    def __init__(
+        self, budget: Privacy, event_delta: NumberLike | None = None, composition: Composition | None = None
+    ) -> None:
+        currency = budget.currency
+        if currency in ("rho", "mu"):
+            read_rational(budget.rho if currency == "rho" else budget.mu, currency, at_most=_LARGEST)
+            ours = "concentrated" if currency == "rho" else "gaussian"
+            if composition not in (None, ours) or event_delta is not None:
+                raise BadParameter(
+                    f"a budget in {currency} is kept by one rule, and has no delta to divide",
+                    given=f"event_delta = {event_delta}, composition = {composition}",
+                    fix="leave out both, or grant a budget in epsilon and delta",
+                )
+        else:
+            read_exact(budget.epsilon, "epsilon", at_most=_LARGEST)
+        if composition not in (None, *get_args(Composition)):
+            raise BadParameter(
+                "composition is 'basic', 'concentrated' or 'gaussian'",
+                given=composition,
+                fix="pass one, or leave it out",
+            )
+        share = None
+        if event_delta is not None:
+            share = read_rational(event_delta, "event_delta", at_least=0, at_most=budget.delta)
+        object.__setattr__(self, "budget", budget)
+        object.__setattr__(self, "event_delta", share)
+        object.__setattr__(self, "composition", composition)
+
+    def rules(self, first: Cost | None = None) -> tuple[Rule, ...]:
+        """The rules that the budget may be kept by, in the order in which they are tried on the first query.
+
+        Args:
+            first: The first query; None for all rules that there may be.
+        """
+        budget = self.budget
+        if budget.currency == "rho":
+            return (Rule("concentrated", None, _ZERO, budget.rho),)
+        if budget.currency == "mu":
+            return (Rule("gaussian", None, _ZERO, budget.mu_squared),)
+        delta = budget.delta
+        if budget.is_pure or self.event_delta == delta:
+            return (_rule(budget, "basic", delta),)
+        given = self.event_delta
+        shares: dict[Composition, tuple[Fraction, ...]] = {
+            "gaussian": (delta / 16, _ZERO) if given is None else (given,),
+            "concentrated": (delta / 2 if given is None else given,),
+            "basic": (delta,) if given is None else (given,) if self.composition == "basic" else (),
+        }
+        if self.composition is not None:
+            shares = {self.composition: shares[self.composition]}
+        elif first is not None and (first.epsilon is not None or first.mu_squared is None):
+            del shares["gaussian"]
+        return tuple(_rule(budget, kind, share) for kind, each in shares.items() for share in each)
+
+    def first_rule(self, first: Cost) -> Rule | None:
+        """The rule that the first query fixes; None where it does not fit by any."""
+        return next((rule for rule in self.rules(first) if rule.holds(first)), None)
+
+    def to_dict(self) -> dict[str, str | None]:
+        """JSON-ready, exact.
+
+        >>> Limits(Privacy(rho="1/10")).to_dict()
+        {'rho': '1/10', 'event_delta': None, 'composition': None}
+        """
+        share = None if self.event_delta is None else str(self.event_delta)
+        return {**self.budget.to_dict(), "event_delta": share, "composition": self.composition}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Limits:
+        """The inverse of `to_dict`; other fields of the mapping are not read.
+
+        >>> Limits.from_dict({"epsilon": "1", "delta": "0", "event_delta": "0"}) == Limits(Privacy(1), 0)
+        True
+        """
+        budget = {name: data[name] for name in ("epsilon", "delta", "rho", "mu") if data.get(name) is not None}
+        return cls(Privacy(**budget), data.get("event_delta"), data.get("composition"))
+
+
+@lru_cache(maxsize=4096)
+def _rule(budget: Privacy, composition: Composition, share: Fraction) -> Rule:
+    rest = budget.delta - share
+    amount = _ZERO
+    if composition != "basic":
+        amount = (rho_within if composition == "concentrated" else mu_squared_within)(budget.epsilon, rest)
+    return Rule(composition, budget.epsilon, share, amount)
+
+
+_DIGITS = 30  # binary digits to which a search settles
+_MOST_EPSILON = 1 << 20  # no ε above this is looked for
+
+
+def covers(price: Privacy, event: Event) -> bool:
+    """Whether an event costs at most the price, by its Gaussian profile, a proven claim or basic composition.
+
+    >>> covers(Privacy(1), Pure(1)), covers(Privacy(rho="1/2"), Pure(1)), covers(Privacy(mu=1), Pure(1))
+    (True, True, False)
+    """
+    parts = parts_of(event)
+    if isinstance(event, Fixed) and price.currency not in ("rho", "mu"):
+        epsilon, delta = cost_of(event).basic
+        return epsilon is not None and epsilon <= price.epsilon and delta <= price.delta
+    if price.currency == "rho":
+        return not parts.delta and parts.rho <= price.rho
+    if price.currency == "mu":
+        return not parts.delta and parts.mu_squared is not None and parts.mu_squared <= price.mu_squared
+    if parts.epsilon is not None:
+        return parts.epsilon <= price.epsilon and parts.delta <= price.delta
+    slack = parts.slack(price.delta)
+    return slack > 0 and parts.mu_squared is not None and delta_of(parts.mu_squared, price.epsilon).upper <= slack
+
+
+def gaussian_within(price: Privacy) -> Fraction:
+    """The largest μ² of Gaussian noise that a price pays for; zero where it pays for none.
+
+    >>> gaussian_within(Privacy(rho="1/2")), gaussian_within(Privacy(1)), float(gaussian_within(Privacy(1, "1e-6")))
+    (Fraction(1, 1), Fraction(0, 1), 0.0560...)
+    """
+    if price.currency == "rho":
+        return 2 * price.rho
+    return price.mu_squared if price.currency == "mu" else mu_squared_within(price.epsilon, price.delta)
+
+
+def pure_within(price: Privacy, event_at: Callable[[Exact], Event] = Pure) -> Exact:
+    """The largest ε at which a mechanism with a pure ε costs at most the price.
+
+    Args:
+        price: In any currency.
+        event_at: What the mechanism costs at a given ε; more for a larger one.
+
+    >>> from leastnoise.model.events import BoundedRange
+    >>> pure_within(Privacy("ln(3)", "1e-6")), float(pure_within(Privacy(rho="1/8"), BoundedRange))
+    (ln(3), 1.0)
+    """
+    if price.currency not in ("rho", "mu"):
+        return price.epsilon
+
+    def fits(epsilon: Fraction) -> bool:
+        return covers(price, event_at(epsilon))
+
+    ceiling = Fraction(price.rho if price.currency == "rho" else price.mu)
+    while ceiling < _MOST_EPSILON and fits(ceiling):
+        ceiling *= 2
+    return largest_fitting(fits, at_most=ceiling, digits=_DIGITS)

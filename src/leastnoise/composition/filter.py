@@ -19,20 +19,25 @@ import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NoReturn
 
-from leastnoise.composition.atomic_events import rho_of
-from leastnoise.composition.cost import Cost, cost_of
+from leastnoise.composition.cost import Composition, Cost, Limits, Rule, cost_of
 from leastnoise.composition.gaussian import mu_squared_of_pure, pure_of_mu
-from leastnoise.composition.limits import Composition, Limits, Rule
+from leastnoise.composition.normal_form import rho_of
 from leastnoise.errors import BudgetExceeded, ForeignProcess
-from leastnoise.exact.enclosures import sqrt_above, sqrt_below
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike
-from leastnoise.exact.search import largest_fitting
-from leastnoise.exact.sums import Tally, rational_above
-from leastnoise.model.events import Event, Pure
-from leastnoise.model.privacy import Privacy
+from leastnoise.exact import (
+    Exact,
+    NumberLike,
+    RunningTotal,
+    largest_fitting,
+    rational_above,
+    read_exact,
+    read_integer,
+    sqrt_above,
+    sqrt_below,
+)
+from leastnoise.model import Event, Privacy, Pure
 
 __all__ = ["Account", "Filter", "Remaining"]
 
@@ -300,11 +305,16 @@ class _Totals:
     __slots__ = ("delta", "epsilon", "mu_squared", "rho", "whole_delta", "whole_epsilon")
 
     def __init__(self) -> None:
-        self.epsilon, self.delta, self.rho, self.mu_squared = Tally(), Tally(), Tally(), Tally()
-        self.whole_epsilon, self.whole_delta = Tally(), Tally()  # as basic composition sees a query
+        self.epsilon, self.delta, self.rho, self.mu_squared = (
+            RunningTotal(),
+            RunningTotal(),
+            RunningTotal(),
+            RunningTotal(),
+        )
+        self.whole_epsilon, self.whole_delta = RunningTotal(), RunningTotal()  # as basic composition sees a query
 
     @property
-    def tallies(self) -> tuple[Tally, ...]:
+    def tallies(self) -> tuple[RunningTotal, ...]:
         return (self.epsilon, self.delta, self.rho, self.mu_squared, self.whole_epsilon, self.whole_delta)
 
     def add(self, cost: Cost, count: int) -> None:
@@ -360,7 +370,11 @@ class _Totals:
         for name, each in zip(
             ("epsilon", "delta", "rho", "mu_squared", "whole_epsilon", "whole_delta"), data, strict=True
         ):
-            setattr(totals, name, Tally.from_list(each))
+            setattr(
+                totals,
+                name,
+                RunningTotal.of(read_exact(each[0], "total"), read_integer(each[1], "missing", at_least=0)),
+            )
         return totals
 
 
@@ -368,6 +382,7 @@ def _parts(cost: Cost) -> tuple[Exact | None, ...]:
     return (cost.epsilon, cost.delta, cost.rho, cost.mu_squared, *cost.basic)
 
 
+@lru_cache(maxsize=1024)  # many ask for the same budget between two debits
 def _remaining(budget: Privacy, rule: Rule, spent: Cost) -> Remaining:
     (epsilon, delta), own = rule.basic(spent), rule.own(spent)
     _, gone, limit, unit = _used(rule, spent)

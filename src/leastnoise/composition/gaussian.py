@@ -16,44 +16,36 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from leastnoise.composition.bound import Bound
-from leastnoise.exact.balls import Ball, below, evaluate, normal_cdf, normal_quantile, of_fraction
-from leastnoise.exact.enclosures import Enclosure, enclose
-from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.search import largest_fitting
-from leastnoise.exact.sums import round_up
-
-if TYPE_CHECKING:
-    from leastnoise.composition.normal_form import Parts
+from leastnoise.exact import (
+    Ball,
+    Enclosure,
+    Exact,
+    ball_of,
+    below,
+    enclose,
+    evaluate,
+    largest_fitting,
+    normal_cdf,
+    normal_quantile,
+    of_fraction,
+    round_up,
+)
 
 __all__ = [
+    "SPARE",
     "delta_ball",
     "delta_of",
     "epsilon_of",
-    "gaussian_bound",
     "mu_of_pure",
     "mu_squared_of_pure",
     "mu_squared_within",
     "pure_of_mu",
 ]
 
-NAME = "Gaussian composition"
-CITATION = "Dong, Roth and Su 2022, Corollaries 2.13 and 3.3"
 _DIGITS = 44  # binary digits to which the inverse functions settle
-_SPARE = 1 + Fraction(1, 1 << 41)  # what was found times this must be too much
+SPARE = 1 + Fraction(1, 1 << 41)  # what was found times this must be too much
 _FAR = 1000  # beyond it simple bounds are good enough
-
-
-def gaussian_bound(parts: Parts, delta: Fraction) -> Bound | None:
-    """ε from Σ μ²; None where an event is not Gaussian-private or no δ is left. Exact for Gaussian events alone."""
-    slack = parts.slack(delta)
-    if slack <= 0 or not parts.atoms or parts.mu_squared is None:
-        return None
-    epsilon = epsilon_of(parts.mu_squared, slack)
-    below = epsilon / _SPARE if parts.is_gaussian and not parts.deltas else None
-    return Bound(NAME, epsilon, delta, CITATION, below)
 
 
 def delta_of(mu_squared: Fraction, epsilon: Exact) -> Enclosure:
@@ -163,9 +155,9 @@ def pure_of_mu(mu: Fraction) -> Fraction:
     0.1596...
     """
     if mu**2 > 8 * _FAR:
-        return mu**2 / 8 / _SPARE
+        return mu**2 / 8 / SPARE
     half = mu / 2
-    return enclose(lambda: (normal_cdf(of_fraction(half)) / normal_cdf(of_fraction(-half))).log()).lower / _SPARE
+    return enclose(lambda: (normal_cdf(of_fraction(half)) / normal_cdf(of_fraction(-half))).log()).lower / SPARE
 
 
 def _delta(mu: Ball, epsilon: Ball) -> Ball:
@@ -193,7 +185,7 @@ def _largest(guess: Callable[[], Ball], fits: Callable[[Fraction], bool]) -> Fra
     about = evaluate(guess, 256)
     if about > 0 and about.is_finite():
         near = _shortened(below(about))
-        if fits(near) and not fits(near * _SPARE):
+        if fits(near) and not fits(near * SPARE):
             return near
     ceiling = Fraction(1)
     while fits(ceiling):

@@ -10,11 +10,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.balls import Ball, of_fraction
-from leastnoise.exact.enclosures import enclose
-from leastnoise.exact.numbers import Exact, ball_of, exact_exp
-from leastnoise.exact.parameters import NumberLike, read_integer
-from leastnoise.model.privacy import Privacy
+from leastnoise.exact import Ball, Exact, NumberLike, ball_of, enclose, exact_exp, of_fraction, read_integer
+from leastnoise.model import Privacy
 
 __all__ = ["group_delta_above", "group_privacy"]
 

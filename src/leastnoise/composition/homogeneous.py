@@ -11,16 +11,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from leastnoise.composition.atomic_events import epsilon_of
 from leastnoise.composition.bound import Bound
 from leastnoise.composition.concentrated import concentrated_per_query
-from leastnoise.composition.normal_form import Parts
+from leastnoise.composition.normal_form import Parts, epsilon_of
 from leastnoise.errors import BadParameter
-from leastnoise.exact.balls import Ball, above, evaluate, of_fraction
-from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
-from leastnoise.exact.search import largest_fitting
-from leastnoise.model.privacy import Privacy
+from leastnoise.exact import (
+    Ball,
+    Exact,
+    NumberLike,
+    above,
+    ball_of,
+    evaluate,
+    largest_fitting,
+    of_fraction,
+    read_exact,
+    read_integer,
+    read_rational,
+)
+from leastnoise.model import Privacy
 
 __all__ = ["homogeneous_bound", "homogeneous_delta", "homogeneous_epsilon", "homogeneous_per_query"]
 

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 
-from leastnoise.composition.atomic_events import Atom
 from leastnoise.composition.bound import Bound
 from leastnoise.composition.loss_distribution import LossDistribution
 from leastnoise.composition.loss_laws import law_above, law_below
-from leastnoise.composition.normal_form import Parts, coarse
+from leastnoise.composition.normal_form import Atom, Parts, coarse
 
 __all__ = ["composed_law", "loss_bound"]
 

@@ -15,9 +15,19 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor
 
-from leastnoise.exact.balls import Ball, above, below, evaluate, of_fraction, scaled_bounds
-from leastnoise.exact.convolution import convolve_above, convolve_below
-from leastnoise.exact.numbers import Exact, LogSum, ball_of
+from leastnoise.exact import (
+    Ball,
+    Exact,
+    LogSum,
+    above,
+    ball_of,
+    below,
+    convolve_above,
+    convolve_below,
+    evaluate,
+    of_fraction,
+    scaled_bounds,
+)
 
 __all__ = ["LossDistribution"]
 

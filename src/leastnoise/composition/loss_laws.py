@@ -21,19 +21,11 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 
-from leastnoise.composition.atomic_events import Atom, Worst
 from leastnoise.composition.gaussian import delta_ball
 from leastnoise.composition.loss_distribution import LossDistribution
-from leastnoise.exact.balls import Ball, evaluate, normal_cdf, of_fraction, scaled_bounds
-from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.model.events import (
-    BoundedRange,
-    GaussianNoise,
-    GaussianPrivacy,
-    LaplaceNoise,
-    Pure,
-    RandomizedResponse,
-)
+from leastnoise.composition.normal_form import Atom, Worst
+from leastnoise.exact import Ball, Exact, ball_of, evaluate, normal_cdf, of_fraction, scaled_bounds
+from leastnoise.model import BoundedRange, GaussianNoise, GaussianPrivacy, LaplaceNoise, Pure, RandomizedResponse
 
 __all__ = ["law_above", "law_below"]
 

@@ -8,6 +8,18 @@ sum of the μ² (Dong, Roth and Su 2022, Corollary 3.3), so at most one atom is 
 `coarse` gives fewer distinct atoms that cost at least as much: parameters rounded up to a few leading binary digits. A
 larger ε or ρ promises less, so whatever holds after the rounding holds before it. Of discrete Gaussian noise it is not
 known that less of it always tells more, so it keeps its ρ only.
+
+Atoms are events that composition does not take apart any further. An atom has three numbers: ε (or none), μ² of
+Gaussian privacy (or none), and ρ, the least known constant of zero-concentrated privacy. For pure ε that is
+ε·tanh(ε/2): the Rényi divergence of randomized response is ln(cosh((α − ½)ε)/cosh(ε/2))/(α − 1), and ln cosh(√s·ε) is
+concave in s = (α − ½)², hence below its tangent at s = ¼, which is the line (s − ¼)·ε·tanh(ε/2) = α(α − 1)·ε·tanh(ε/2).
+It is below the familiar ε²/2, and the limit α → 1 shows that nothing smaller holds. For a bounded range it is ε²/8
+(Cesar and Rogers 2021) where that is less.
+
+μ of a bounded range ε is that of a pure ε/2. Losses within [t − ε, t] tell at most what two outcomes with just these
+two losses tell, of chances p and q with logit p − logit q = ε. Their trade-off curve has one corner, at which
+μ = h(x + ε) − h(x) with h = Φ⁻¹ ∘ logistic and x = logit q. h is odd, and concave to the right of zero (van Zwet 1964:
+the normal precedes the logistic law in the order of symmetric laws), so the difference is largest at x = −ε/2.
 """
 
 from __future__ import annotations
@@ -16,17 +28,15 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import TypeAlias
 
-from leastnoise.composition.atomic_events import Atom, Worst, epsilon_of, mu_squared_of, rho_of
+from leastnoise.composition.gaussian import mu_squared_of_pure
 from leastnoise.composition.group import group_delta_above
 from leastnoise.composition.thresholded_gaussian import of_group, split
 from leastnoise.errors import UnknownEvent
-from leastnoise.exact.balls import Ball, of_fraction
-from leastnoise.exact.enclosures import enclose
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.sums import rational_above, sum_above
-from leastnoise.model.events import (
+from leastnoise.exact import Ball, Exact, ball_of, enclose, of_fraction, rational_above, round_up, sum_above
+from leastnoise.model import (
     Approximate,
     BoundedRange,
     Composed,
@@ -43,7 +53,66 @@ from leastnoise.model.events import (
     ThresholdedGaussian,
 )
 
-__all__ = ["Parts", "coarse", "parts_of"]
+__all__ = ["Atom", "Parts", "Worst", "coarse", "epsilon_of", "mu_squared_of", "parts_of", "rho_of"]
+
+_RHO_BITS = 80  # ρ is rounded up to a multiple of 2^-80, so that running totals stay short
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The worst of several disjoint parts, or what else is known by no more than three numbers.
+
+    Args:
+        epsilon: The pure ε, or None where there is no finite one.
+        rho: The ρ.
+        mu_squared: The μ², or None where no Gaussian privacy is known.
+    """
+
+    epsilon: Exact | None
+    rho: Fraction
+    mu_squared: Fraction | None = None
+
+
+Atom: TypeAlias = Pure | Concentrated | Worst
+
+
+def epsilon_of(atom: Atom) -> Exact | None:
+    """The pure ε of an atom, or None.
+
+    >>> epsilon_of(Pure("ln(3)")), epsilon_of(Concentrated("1/8"))
+    (ln(3), None)
+    """
+    return None if isinstance(atom, Concentrated) else atom.epsilon
+
+
+@lru_cache(maxsize=4096)
+def rho_of(atom: Atom) -> Fraction:
+    """A ρ for which the atom is ρ-zCDP.
+
+    >>> float(rho_of(Pure(1))), rho_of(BoundedRange(1)), rho_of(Concentrated("1/3"))
+    (0.46211715726000974, Fraction(1, 8), Fraction(1, 3))
+    """
+    if isinstance(atom, Concentrated | Worst):
+        return atom.rho
+    epsilon = atom.epsilon
+    rho = round_up(enclose(lambda: ball_of(epsilon) * (ball_of(epsilon) / 2).tanh()).upper, _RHO_BITS)
+    return min(rho, rational_above(epsilon) ** 2 / 8) if isinstance(atom, BoundedRange) else rho
+
+
+def mu_squared_of(atom: Atom) -> Fraction | None:
+    """A μ² for which the atom is μ-Gaussian-private, or None where none is known.
+
+    >>> mu_squared_of(GaussianPrivacy("1/25")), mu_squared_of(Concentrated("1/50"))
+    (Fraction(1, 25), None)
+    >>> mu_squared_of(BoundedRange(1)) == mu_squared_of(Pure("1/2"))
+    True
+    """
+    if isinstance(atom, Concentrated):
+        return atom.mu_squared if isinstance(atom, GaussianPrivacy) else None
+    if isinstance(atom, Worst):
+        return atom.mu_squared
+    return mu_squared_of_pure(atom.epsilon / 2 if isinstance(atom, BoundedRange) else atom.epsilon)
+
 
 _FIRST_DIGITS = 12
 _Key = tuple[type, int, int, int]  # the kind of atom, its whole-number parameter, mantissa, exponent

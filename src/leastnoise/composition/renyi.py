@@ -14,16 +14,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.composition.atomic_events import Atom, rho_of
 from leastnoise.composition.bound import Bound
 from leastnoise.composition.concentrated import conversion, conversion_guess, good_order
 from leastnoise.composition.loss_distribution import LossDistribution
 from leastnoise.composition.loss_laws import law_above
-from leastnoise.composition.normal_form import Parts
-from leastnoise.exact.balls import Ball, of_fraction
-from leastnoise.exact.enclosures import enclose
-from leastnoise.exact.numbers import ball_of
-from leastnoise.model.events import Concentrated
+from leastnoise.composition.normal_form import Atom, Parts, rho_of
+from leastnoise.exact import Ball, ball_of, enclose, of_fraction
+from leastnoise.model import Concentrated
 
 __all__ = ["renyi_bound"]
 

@@ -17,11 +17,8 @@ from fractions import Fraction
 
 from leastnoise.composition.gaussian import delta_of
 from leastnoise.errors import BadParameter
-from leastnoise.exact.balls import Ball, evaluate, normal_cdf, normal_quantile, of_fraction
-from leastnoise.exact.enclosures import enclose
-from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.sums import round_up
-from leastnoise.model.events import ThresholdedGaussian
+from leastnoise.exact import Ball, Exact, ball_of, enclose, evaluate, normal_cdf, normal_quantile, of_fraction, round_up
+from leastnoise.model import ThresholdedGaussian
 
 __all__ = ["is_within", "of_group", "split"]
 

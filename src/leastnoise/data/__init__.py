@@ -1,13 +1,24 @@
 """Tables in their engines, contribution bounds, queries. Answers here are exact and not yet private."""
 
-from leastnoise.data.axes import Axis, BinAxis, KeyAxis, TimeAxis
-from leastnoise.data.columns import Column, Kind
-from leastnoise.data.contribution import Contribution, CountRows, CountUnits, Measure, SumOf
+from leastnoise.data.columns import (
+    Axis,
+    BinAxis,
+    Column,
+    Contribution,
+    CountRows,
+    CountUnits,
+    KeyAxis,
+    Kind,
+    Measure,
+    SumOf,
+    TimeAxis,
+)
+from leastnoise.data.identity import linked_names
 from leastnoise.data.joins import Source
 from leastnoise.data.predicates import Predicate, col, holds, parse, typed
 from leastnoise.data.sources import csv_columns, open_table, table_names
 from leastnoise.data.table import Table
-from leastnoise.data.verify_links import LinkReport, verify_links
+from leastnoise.data.verify import KeyReport, LinkReport, count_outside, verify_keys, verify_links
 
 __all__ = [
     "Axis",
@@ -17,6 +28,7 @@ __all__ = [
     "CountRows",
     "CountUnits",
     "KeyAxis",
+    "KeyReport",
     "Kind",
     "LinkReport",
     "Measure",
@@ -26,11 +38,14 @@ __all__ = [
     "Table",
     "TimeAxis",
     "col",
+    "count_outside",
     "csv_columns",
     "holds",
+    "linked_names",
     "open_table",
     "parse",
     "table_names",
     "typed",
+    "verify_keys",
     "verify_links",
 ]

@@ -18,11 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from importlib import import_module
+from typing import Any
 
 from leastnoise.data.columns import Column, Kind, decimal_text
 from leastnoise.data.dialect import BoundValue, Dialect, Fragment, RowsOf, join, select, sql
 
-__all__ = ["Canary"]
+__all__ = ["Canary", "odd_rows"]
 
 _ROWS = 512
 _LONG = 70_000  # letters: more than a key may have
@@ -54,6 +56,9 @@ _UUIDS = ("00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-fffff
 _CALENDAR = ("0001-01-01", "0001-01-02", "1969-12-31", "1970-01-01", "2024-02-29", "9999-12-31")
 _CLOCK = ("0001-01-01 00:00:00", "1969-12-31 23:59:59.999999", "1970-01-01 00:00:00", "2024-03-31 02:30:00",
           "9999-12-31 23:59:59.999999")  # fmt: skip
+_ODD_TIMES = [2**63 - 2, -(2**63), -(2**63) + 2, 10**17, -(10**17), 0]
+_ODD_TEXTS = [b"\xff", b"a\xfe\xfd", b"\xc3", b"\xed\xa0\x80", b"a\0b", b"\xf4\x90\x80\x80"]
+_ARROW_UNITS = {"TIMESTAMP_S": "s", "TIMESTAMP_MS": "ms", "TIMESTAMP": "us"}
 
 
 class Canary:
@@ -159,3 +164,18 @@ def _decimals(column: Column, dialect: Dialect) -> Iterable[str]:
     precision, scale = column.precision or 0, column.scale or 0
     digits = {0, 10**precision - 1, *(times * 10**place for place in range(precision) for times in (1, 4, 9))}
     return [f"{sign}{decimal_text(whole, scale)}" for whole in sorted(digits) for sign in ("", "-")]
+
+
+def odd_rows(columns: Iterable[Column]) -> Any:
+    """Rows that no SQL can make: times outside of 64 bits of microseconds, broken text where it may come; or None."""
+    arrow, odd = None, dict[str, Any]()
+    try:
+        arrow = import_module("pyarrow")
+    except ImportError:
+        return None
+    for column in columns:
+        if column.native in _ARROW_UNITS:
+            odd[column.name] = arrow.array(_ODD_TIMES, arrow.int64()).view(arrow.timestamp(_ARROW_UNITS[column.native]))
+        elif column.native == "VARCHAR" and not column.sound:
+            odd[column.name] = arrow.array(_ODD_TEXTS, arrow.binary()).view(arrow.string())
+    return arrow.table(odd) if odd else None

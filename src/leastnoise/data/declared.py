@@ -23,8 +23,8 @@ from collections.abc import Iterable, Mapping
 
 from leastnoise.data.columns import Kind
 from leastnoise.data.engines.duckdb import DUCKDB
-from leastnoise.errors import BadParameter, UnknownColumn
-from leastnoise.model.labels import unknown_label
+from leastnoise.errors import BadParameter
+from leastnoise.model import unknown_label
 
 __all__ = ["Declared", "declaration_hint", "read_declared", "reading_of"]
 
@@ -55,8 +55,7 @@ def read_declared(declared: Declared, columns: Iterable[str]) -> dict[str, str]:
     found = dict.fromkeys(columns, "text")
     for column, kind in (declared or {}).items():
         if column not in found:
-            error = unknown_label(column, found, "column")
-            raise UnknownColumn(error.problem, given=error.given, fix=error.fix)
+            raise unknown_label(column, found, "column")
         found[column] = _read_kind(column, kind)
     return found
 

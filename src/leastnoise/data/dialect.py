@@ -25,6 +25,7 @@ __all__ = [
     "SourceRows",
     "bound",
     "join",
+    "no_rows",
     "secret",
     "select",
     "sql",
@@ -116,7 +117,8 @@ def select(outputs: Fragment | str, source: Fragment, alias: str, rest: Fragment
     return join("", ["SELECT ", outputs, " FROM (", source, f") AS {alias} ", rest])
 
 
-def _no_rows(names: tuple[str, ...]) -> Fragment:
+def no_rows(names: tuple[str, ...]) -> Fragment:
+    """For texts that read no table."""
     raise AssertionError(names)  # pragma: no cover - a text without a source names none
 
 
@@ -148,7 +150,7 @@ class Dialect(ABC):
         """The identifier as one token, whatever characters it has."""
         return f"{self.quote_mark}{identifier.replace(self.quote_mark, 2 * self.quote_mark)}{self.quote_mark}"
 
-    def render(self, fragment: Fragment, rows_of: RowsOf = _no_rows) -> tuple[str, list[object]]:
+    def render(self, fragment: Fragment, rows_of: RowsOf = no_rows) -> tuple[str, list[object]]:
         """Text with placeholders, and the values for them in order."""
         texts, values = list[str](), list[object]()
         for part in fragment.parts:
@@ -190,9 +192,13 @@ class Dialect(ABC):
         """The number digits/10^scale in the type of the column's plain form, whose limits it must keep."""
         return f"CAST('{decimal_text(digits, column.scale or 0)}' AS {self.plain_type(column)})"
 
+    def decimal(self, digits: int, scale: int) -> str:
+        """The type of decimals with so many digits, and so many of them behind the point."""
+        return f"DECIMAL({digits}, {scale})"
+
     def plain_type(self, column: Column) -> str:
         """The type of the column's plain form."""
-        decimal = "NUMERIC" if self.any_decimal else f"DECIMAL({column.precision}, {column.scale})"
+        decimal = "NUMERIC" if self.any_decimal else self.decimal(column.precision or 0, column.scale or 0)
         return {
             Kind.INTEGER: self.wide if column.wide else self.long,
             Kind.REAL: self.real,
@@ -256,6 +262,11 @@ class Dialect(ABC):
         if column.kind is Kind.REAL or (column.kind is Kind.DECIMAL and self.any_decimal):
             return f"({expression} IS NULL OR {self.not_a_number(expression)})"
         return f"({expression} IS NULL)"
+
+    def present(self, expression: str, column: Column) -> str:
+        """The opposite, in the words that optimisers know best."""
+        missing = self.missing(expression, column)
+        return f"({expression} IS NOT NULL)" if missing == f"({expression} IS NULL)" else f"NOT {missing}"
 
     def key_text(self, expression: str, kind: Kind) -> str:
         """A value of a plain column as text, the same for equal values."""

@@ -14,7 +14,8 @@ The name of files depends on nothing but the files that a path or a pattern stan
 of their folder, so that one more file next month is no new budget for the rows of last month. A file that is moved
 gets another name; whoever moves data passes `name=…`. The tables of a database that are opened together share one
 account, and a table of it that is opened by itself, before or after, is no silent second budget: it is refused until
-somebody says which account goes on.
+somebody says which account goes on. The same holds for a view and a table that it reads, for two views of one table,
+and for two hard links of one file.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +34,9 @@ __all__ = [
     "fitting",
     "frame_identity",
     "joined_identity",
+    "linked_names",
     "quoted_parts",
+    "shared_rows",
     "table_parts",
 ]
 
@@ -50,7 +53,7 @@ class Identity:
         known: Whether the name tells it from every other table; that of a frame does not.
         former_names: What version 0.1 called it, or may have called it.
         overlapping: What tables are called that hold rows of this one: the files of a folder, the folders of a file,
-            the database of a table.
+            the database of a table, its views and what they read.
         place: What the database of a table is called, with all its tables together; "" where it is in none.
     """
 
@@ -78,8 +81,15 @@ def file_identity(given: Path, files: Sequence[Path], suffix: str) -> Identity:
     return Identity(fitting(f"{folder}/*{suffix}"), True, _former(given, folder), overlapping)
 
 
-def database_identity(place: str, schema: str, table: str, former_places: Iterable[str], written: str) -> Identity:
-    """The identity of a table in a database; `written` is how its name was written.
+def database_identity(
+    place: str,
+    schema: str,
+    table: str,
+    former_places: Iterable[str],
+    written: str,
+    reads: Mapping[tuple[str, str], Iterable[tuple[str, str]]] | None = None,
+) -> Identity:
+    """The identity of a table in a database; `written` is how its name was written, `reads` what its views read.
 
     >>> database_identity("/data/shop.duckdb", "main", "sales", ["shop."], '"sales"').name
     '/data/shop.duckdb/main.sales'
@@ -88,7 +98,29 @@ def database_identity(place: str, schema: str, table: str, former_places: Iterab
     former = tuple(dict.fromkeys(f"{before}{spelling}" for before in former_places for spelling in spellings))
     whole = fitting(place)
     name = fitting(f"{place}/{quoted_parts((schema, table))}")
-    return Identity(name, former_names=former, overlapping=(whole,), place=whole)
+    others = (fitting(f"{place}/{quoted_parts(other)}") for other in shared_rows((schema, table), reads or {}))
+    return Identity(name, former_names=former, overlapping=(whole, *others), place=whole)
+
+
+def shared_rows(
+    table: tuple[str, str], reads: Mapping[tuple[str, str], Iterable[tuple[str, str]]]
+) -> list[tuple[str, str]]:
+    """All tables and views, each a schema and a name, that may hold rows of this one: they read something in common.
+
+    >>> shared_rows(("main", "sales"), {("main", "v"): [("main", "sales")], ("main", "w"): [("main", "v")]})
+    [('main', 'v'), ('main', 'w')]
+    """
+
+    def all_read(start: tuple[str, str]) -> set[tuple[str, str]]:
+        found, waiting = {start}, [start]
+        while waiting:
+            new = {*reads.get(waiting.pop(), ())} - found
+            found |= new
+            waiting += new
+        return found
+
+    own, known = all_read(table), {*reads, *(other for listed in reads.values() for other in listed)}
+    return sorted(other for other in known - {table} if own & all_read(other))
 
 
 def joined_identity(place: str, private: Iterable[Identity]) -> Identity:
@@ -97,8 +129,42 @@ def joined_identity(place: str, private: Iterable[Identity]) -> Identity:
     >>> joined_identity("/data/shop.duckdb", [Identity("/data/shop.duckdb/main.sales")]).overlapping
     ('/data/shop.duckdb/main.sales',)
     """
-    others = dict.fromkeys(name for table in private for name in (table.name, table.place) if name not in ("", place))
+    names = (name for table in private for name in (table.name, table.place, *table.overlapping))
+    others = dict.fromkeys(name for name in names if name not in ("", place))
     return Identity(place, overlapping=tuple(others), place=place)
+
+
+def linked_names(own: Iterable[str], others: Iterable[str]) -> set[str]:
+    """The other names that tell of hard links of the own files: of a file, of a table in it, of a folder that has one.
+
+    >>> linked_names(["/data/visits.csv"], ["/data/copies/*.csv", "shop"])
+    set()
+    """
+
+    def links(name: str) -> list[tuple[int, int, str]]:
+        return [(file.stat().st_dev, file.stat().st_ino, inside) for file, inside in _linked_files(name)]
+
+    mine = {link for name in own if "/*" not in name for link in links(name)}  # a folder's files are listed beside it
+    whole = {(*file, "") for *file, _ in mine}
+    return {
+        name
+        for name in (others if mine else ())
+        if any(link in mine | whole or (*link[:2], "") in mine for link in links(name))
+    }
+
+
+def _linked_files(name: str) -> list[tuple[Path, str]]:
+    """The files with several links that a name tells of, and what comes after the file: a table in a database."""
+    folder, star, suffix = name.rpartition("/*")
+    path = Path(name)
+    if not name.startswith("/"):
+        return []
+    try:
+        places = Path(folder).rglob(f"*{suffix}") if star else [path, *path.parents]
+        there = [place for place in places if place.is_file() and place.stat().st_nlink > 1]
+    except (OSError, ValueError):
+        return []
+    return [(place, "" if star else name.removeprefix(str(place))) for place in there]
 
 
 def frame_identity(name: str | None) -> Identity:

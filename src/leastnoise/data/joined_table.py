@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from leastnoise.data.canary import Canary
-from leastnoise.data.columns import Column
+from leastnoise.data.columns import Column, Kind
 from leastnoise.data.dialect import Fragment, RowsOf, join, select, sql
 from leastnoise.data.identity import Identity
 from leastnoise.data.joins import End, Join, Source
@@ -77,6 +77,8 @@ class JoinedTable(MemberTable):
         super().__init__(engine, identity, columns, self._private_rows)
         self._canary = Canary(self.dialect, dict(self.types), self._made_up_rows)
         self.tied = frozenset(self.columns) - joined.free
+        left = {source.alias for source in joined.sources if source.left}
+        self.looked_up = frozenset(name for name, (alias, _) in joined.columns.items() if alias in left)
         self.joined_from = _words(shape, joined)
 
     def _private_rows(self, names: tuple[str, ...]) -> Fragment:
@@ -112,7 +114,9 @@ class JoinedTable(MemberTable):
     def _equal(self, pair: tuple[End, End], places: Mapping[str, str], keys: Mapping[End, str]) -> str:
         """The test that two columns are equal and there; NaN, which a decimal may be, is missing."""
         one, other = (f"{places[end[0]]}.{keys[end]}" for end in pair)
-        return f"{one} = {other} AND NOT {self.dialect.missing(one, self._of[pair[0][0]][pair[0][1]])}"
+        column = self._of[pair[0][0]][pair[0][1]]
+        own = column.kind is Kind.DECIMAL and self.dialect.any_decimal  # NULL equals nothing by itself
+        return f"{one} = {other}" + (f" AND {self.dialect.present(one, column)}" if own else "")
 
     def _needed(self, named: set[str]) -> list[Source]:
         """The sources of a question that names columns of these; what is optional and not named is left out."""

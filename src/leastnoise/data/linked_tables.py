@@ -88,4 +88,4 @@ def _member(engine: Table, name: str) -> Table:
 
 
 def _identity(table: Table) -> Identity:
-    return Identity(table.name, place=table.place)
+    return Identity(table.name, overlapping=table.overlapping, place=table.place)

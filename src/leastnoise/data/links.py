@@ -2,18 +2,18 @@
 
 A **link** says that a column of one table names a row of another. Links lead from every private table to the column
 that identifies the unit, along exactly one way. That the target of a link is a key is what the curator asserts; no
-promise rests on it (docs/theory/joins.md), and only `leastnoise.data.verify_links` looks, for the curator.
+promise rests on it (docs/theory/joins.md), and only `leastnoise.data.verify` looks, for the curator.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.identity import fitting, quoted_parts, table_parts
 from leastnoise.errors import BadParameter, UnknownColumn, shown
+from leastnoise.model import suggest
 
 __all__ = ["ColumnPlace", "DatabaseShape", "Link", "named_tables", "read_place", "read_shape", "require_comparable"]
 
@@ -254,5 +254,4 @@ def _require_one_way(shape: DatabaseShape, table: str) -> None:
 def _unknown(
     kind: type[BadParameter] | type[UnknownColumn], problem: str, name: str, known: Collection[str]
 ) -> Exception:
-    near = get_close_matches(name, known, 1)
-    return kind(problem, given=name, fix=f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}")
+    return kind(problem, given=name, fix=suggest(name, known, "name"))

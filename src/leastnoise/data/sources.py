@@ -26,6 +26,7 @@ from leastnoise.data.engines.duckdb import (
     duckdb_tables,
     path_list,
     path_literal,
+    view_reads,
 )
 from leastnoise.data.engines.postgres import PostgresTable, postgres_tables
 from leastnoise.data.engines.spark import SparkTable, session_table
@@ -230,7 +231,8 @@ def _database(path: Path, files: list[Path], table: str | None, limits: dict[str
         schema, name = next(pair for pair in found if _folded(pair) == _folded(wanted))
         relation = ".".join(map(DUCKDB.quote, ["attached", *parts]))
         written = str(table) if parts == _parts(table) else quoted_parts(parts)
-        return relation, database_identity(str(files[0]), schema, name, former_places, written)
+        reads = view_reads(connection)
+        return relation, database_identity(str(files[0]), schema, name, former_places, written, reads)
 
     def attach(connection: duckdb.DuckDBPyConnection, _: Path) -> Attached:
         connection.execute(f"ATTACH {path_literal(files[0])} AS attached (READ_ONLY)")

@@ -1,27 +1,210 @@
 """The texts of the queries: one per shape, for every engine. Each bounds the contributions before it adds up.
 
-All start from *rows*: a relation with `unit` (never missing), `cell` or `code` (never missing) and values. The kept
-groups of a unit are those with the smallest picks; a pick is a keyed hash of unit and group, so that the choice for
-one unit depends on its own rows and the secret only (docs/theory/contribution.md).
+All start from *rows*: a relation with `unit` (never missing), `cell` or `code` (never missing) and values. A row lies
+on public axes by a join with the listed keys, or by comparisons with the edges; cells are numbered. The kept groups of
+a unit are those with the smallest picks; a pick is a keyed hash of unit and group, so that the choice for one unit
+depends on its own rows and the secret only (docs/theory/contribution.md).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
-from leastnoise.data.columns import Kind
-from leastnoise.data.contribution import Contribution, CountRows, CountUnits, Measure, SumOf
+from leastnoise.data.columns import (
+    Axis,
+    BinAxis,
+    Column,
+    Contribution,
+    CountRows,
+    CountUnits,
+    KeyAxis,
+    Kind,
+    Measure,
+    SumOf,
+    TimeAxis,
+    free_name,
+    key_text,
+)
 from leastnoise.data.dialect import Dialect, Fragment, Secret, select, sql
-from leastnoise.data.values import total_type
-from leastnoise.errors import NumberTooLarge, TooLarge
-from leastnoise.model.limits import MOST_ROWS
+from leastnoise.data.values import ReachedThresholds, total_type
+from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge
+from leastnoise.model import MOST_ROWS, MOST_UNEVEN
 
-__all__ = ["BoundedQueries"]
+__all__ = ["MOST_NUMBERED", "BoundedQueries", "CellIndex", "index_cells"]
+
+MOST_NUMBERED = 1 << 31
+"""Cells that have one number together."""
+_LONG = 1 << 62
+
+
+@dataclass(frozen=True)
+class CellIndex:
+    """How the cells of some axes are numbered, 0, 1, …, as in NumPy's C order; NULL outside of the axes."""
+
+    dialect: Dialect
+    joins: Fragment
+    outer_joins: Fragment  # the same, but keeping every row
+    joined: tuple[str, ...]  # the aliases in the joins
+    places: tuple[str, ...]  # where a row lies on each axis, from 0 on; NULL outside of it
+    shape: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return prod(self.shape)
+
+    @property
+    def expression(self) -> str:
+        """The number of a row's cell.
+
+        Raises:
+            TooLarge: More than 2^31 cells.
+        """
+        if self.count > MOST_NUMBERED:
+            fix = "take fewer or shorter axes"
+            raise TooLarge("the axes have more than 2^31 cells together", given=self.shape, fix=fix)
+        number = self.dialect.number
+        strides = [prod(self.shape[place + 1 :]) for place in range(len(self.shape))]
+        terms = [f"{place} * {number(stride)}" for place, stride in zip(self.places, strides, strict=True)]
+        return " + ".join([number(0), *terms])
+
+
+def index_cells(axes: Sequence[Axis], columns: Mapping[str, Column], dialect: Dialect, table: str) -> CellIndex:
+    """The cells of the axes, for rows of the relation `table` of plain columns.
+
+    Raises:
+        BadParameter: A key or an edge does not fit its column.
+    """
+    joins, outer, joined, places = sql(""), sql(""), list[str](), list[str]()
+    for number, axis in enumerate(axes):
+        column = columns[axis.column]
+        value = f"{table}.{dialect.quote(axis.column)}"
+        if isinstance(axis, KeyAxis) and column.kind is Kind.INTEGER and (run := _run_of(axis)):
+            place = _run_place(run, value, dialect)
+        elif isinstance(axis, KeyAxis):
+            # a filter beside the join says its columns without a table
+            key, spot = (free_name(name, columns) for name in ("key", "place"))
+            listed, place = _key_place(axis, column, value, (f"axis{number}", key, spot), dialect)
+            kind = " LEFT JOIN (" if None in axis.keys else " JOIN ("
+            joins, outer, joined = joins + kind + listed, outer + " LEFT JOIN (" + listed, [*joined, f"axis{number}"]
+        elif isinstance(axis, TimeAxis):
+            place = _time_place(axis, column, value, dialect)
+        else:
+            place = _bin_place(axis, column, value, dialect)
+        places.append(place)
+    return CellIndex(dialect, joins, outer, tuple(joined), tuple(places), tuple(len(axis) for axis in axes))
+
+
+def _run_of(axis: KeyAxis) -> range | None:
+    """The keys as consecutive whole numbers of 64 bits in order, if they are; they need no join."""
+    first, count = axis.keys[0], len(axis.keys)
+    if type(first) is not int or not -_LONG <= first < _LONG - count:
+        return None
+    run = range(first, first + count)
+    return run if all(type(key) is int and key == number for key, number in zip(axis.keys, run, strict=True)) else None
+
+
+def _run_place(run: range, value: str, dialect: Dialect) -> str:
+    first, last = dialect.number(run[0]), dialect.number(run[-1])
+    place = f"CAST(least(greatest({value}, {first}), {last}) - {first} AS {dialect.long})"
+    return f"CASE WHEN {value} BETWEEN {first} AND {last} THEN {place} END"
+
+
+def _key_place(
+    axis: KeyAxis, column: Column, value: str, names: tuple[str, str, str], dialect: Dialect
+) -> tuple[Fragment, str]:
+    alias, called, spot = names
+    found = {key: key_text(key, column) for key in axis.keys if key is not None}
+    if len({text for text in found.values() if text is not None}) < sum(text is not None for text in found.values()):
+        raise BadParameter(f"two keys of {axis.column!r} are the same in the column", fix="list each key once")
+    places = {
+        text: place for place, key in enumerate(axis.keys) if key is not None and (text := found[key]) is not None
+    }
+    hole = axis.keys.index(None) if None in axis.keys else None
+    key = f"CAST(key AS {dialect.plain_type(column)})"
+    if column.kind is Kind.TEXT:
+        key = f"{key} COLLATE {dialect.binary_collation}"
+    outputs = f"{key} AS {called}, CAST(place AS {dialect.long}) AS {spot}"
+    matched = select(outputs, dialect.listed(places), "texts") + f") AS {alias} ON {value} = {alias}.{called}"
+    if hole is None:
+        return matched, f"{alias}.{spot}"
+    return matched, f"CASE WHEN {dialect.missing(value, column)} THEN {dialect.number(hole)} ELSE {alias}.{spot} END"
+
+
+def _bin_place(axis: BinAxis, column: Column, value: str, dialect: Dialect) -> str:
+    edges = ReachedThresholds(axis.edges, column, value, dialect)
+    lower = ReachedThresholds(axis.edges[:-1], column, value, dialect)
+    inside = f"NOT {dialect.missing(value, column)} AND {edges.reached(0)} AND {edges.at_most(-1)}"
+    return f"CASE WHEN {inside} THEN {lower.count_reached()} - {dialect.number(1)} END"
+
+
+def _time_place(axis: TimeAxis, column: Column, value: str, dialect: Dialect) -> str:
+    """Comparisons with literals of the column's own plain type, by halving; a value is never changed."""
+    if column.kind not in (Kind.DATE, Kind.TIMESTAMP):
+        raise BadParameter(
+            f"{column.name!r} holds no dates and no times",
+            given=column.kind.value,
+            fix="give it keys, or edges of numbers",
+        )
+    if len(axis) > MOST_UNEVEN:
+        raise TooLarge(f"there may be at most {MOST_UNEVEN} bins of times", given=len(axis), fix="take longer ones")
+    days, type_ = column.kind is Kind.DATE, dialect.plain_type(column)
+    edges = [f"CAST('{edge.date().isoformat() if days else edge.isoformat(' ')}' AS {type_})" for edge in axis.edges]
+
+    def searched(low: int, high: int) -> str:
+        if low == high:
+            return dialect.number(low)
+        middle = (low + high + 1) // 2
+        return (
+            f"CASE WHEN {value} >= {edges[middle]} THEN {searched(middle, high)} ELSE {searched(low, middle - 1)} END"
+        )
+
+    inside = f"NOT {dialect.missing(value, column)} AND {value} >= {edges[0]} AND {value} < {edges[-1]}"
+    return f"CASE WHEN {inside} THEN {searched(0, len(axis) - 1)} END"
+
 
 _POSITIVE = (1 << 63) - 1
 _TOLD_APART = 1 << 16  # copies of a row in one cell that a choice of rows tells apart
 _MOST_COPIES = 1 << 24  # a list of them fits every engine
 _COPIES = 1 << 32
+_MOST_PACKED = 1 << 62
+_MOST_IN_PRODUCT = MOST_NUMBERED  # cells of a product that have numbers; in a larger one a cell is a list of numbers
+
+
+class _PackedCells:
+    """The places on many axes as a few whole numbers below 2^62: as many axes in each as it has room for.
+
+    Args:
+        cells: The axes.
+        dialect: The engine's words.
+
+    Attributes:
+        names: What the numbers are called.
+        packed: How they are made of the places p0, p1, …
+        places: How the places are read from them.
+        numbered: Whether there is one, so small that the number of a cell and a hash share 63 bits.
+    """
+
+    def __init__(self, cells: CellIndex, dialect: Dialect) -> None:
+        words: list[list[int]] = [[]]
+        for axis, length in enumerate(cells.shape):
+            if prod(cells.shape[i] for i in words[-1]) * length > _MOST_PACKED:
+                words.append([])
+            words[-1].append(axis)
+        self.names = [f"w{number}" for number in range(len(words))]
+        self.packed, self.places = list[str](), list[str]()
+        for name, axes in zip(self.names, words, strict=True):
+            terms, stride = [dialect.number(0)], 1
+            for axis in reversed(axes):
+                length = cells.shape[axis]
+                terms.append(f"p{axis} * {dialect.number(stride)}")
+                above = dialect.divide(name, dialect.number(stride))
+                self.places.append(f"mod({above}, {dialect.number(length)}) AS p{axis}")
+                stride *= length
+            self.packed.append(f"{' + '.join(terms)} AS {name}")
+        self.numbered = cells.count <= _MOST_IN_PRODUCT
 
 
 @dataclass(frozen=True)
@@ -58,6 +241,59 @@ class BoundedQueries:
             return select(f"cell{sums}", pairs, "pairs", "GROUP BY cell")
         return self._chosen(pairs, cells, len(measures), sums)
 
+    def marginals(
+        self, rows: Fragment, cells: CellIndex, tables: Sequence[Sequence[int]], measure: Measure
+    ) -> Fragment:
+        """(the places of the columns that tables have, total) of all tables from rows (unit, p0, p1, …), in one pass.
+
+        A unit keeps at most `groups_per_unit` cells of the big table over all axes, and counts in each as at most
+        `rows_per_unit` rows, once for all tables: each of them is a sum of that bounded big table, which is never
+        formed. A place is −1 where a table does not have the column.
+        """
+        kept = self._kept_cells(rows, cells, measure)
+        sets = ", ".join(f"({', '.join(f'p{i}' for i in table)})" for table in tables)
+        named = [f"p{i}" for i in sorted({i for table in tables for i in table})]
+        none = self.dialect.number(0)
+        once = self.contribution.privacy_unit is None or self._only_presence((measure,))
+        total = self._count("*") if once else f"coalesce({self._total(measure, 's')}, {none})"
+        summed = select(", ".join([*named, f"{total} AS m0"]), kept, "cells", f"GROUP BY GROUPING SETS ({sets})")
+        shown = [f"coalesce({name}, {self.dialect.number(-1)}) AS {name}" for name in named]
+        return select(", ".join([*shown, "m0"]), summed, "tables")
+
+    def _kept_cells(self, rows: Fragment, cells: CellIndex, measure: Measure) -> Fragment:
+        """(p0, p1, …, s): what each unit adds to each cell of the big table that it keeps; without units each row."""
+        most, dialect = self.contribution.groups_per_unit, self.dialect
+        if self.contribution.privacy_unit is None:
+            return rows
+        code = _PackedCells(cells, dialect)
+        words = ", ".join(code.names)
+        packed = select(f"unit, {', '.join(code.packed)}", rows, "placed")
+        if cells.count <= most:
+            pairs = self._unit_cells(packed, words, measure)
+        elif self._only_presence((measure,)) and code.numbered:
+            distinct = "DISTINCT " if most > 1 else ""  # the smallest of one needs none
+            picks = select(f"{distinct}unit, " + self._pick(words, cells.count) + " AS pick", packed, "packed")
+            cell = f"pick & {dialect.number(self._mask(cells.count))} AS {words}, {dialect.number(1)} AS s"
+            pairs = select(cell, self._smallest(picks, most), "kept")
+        else:
+            pick = self._pick(words, cells.count) if code.numbered else self._long_pick(code)
+            picked = select(
+                f"unit, {words}, s, " + pick + " AS pick", self._unit_cells(packed, words, measure), "pairs"
+            )
+            place = f"row_number() OVER (PARTITION BY unit ORDER BY pick, {words}) AS place"
+            ranked = select(f"{words}, s, {place}", picked, "picks")
+            pairs = select(f"{words}, s", ranked, "ranked", f"WHERE place <= {most}")
+        return select(f"{', '.join(code.places)}, s", pairs, "kept")
+
+    def _unit_cells(self, packed: Fragment, words: str, measure: Measure) -> Fragment:
+        value = self._unit_value(measure, 0)
+        return select(f"unit, {words}, {value} AS s", packed, "packed", f"GROUP BY unit, {words}")
+
+    def _long_pick(self, code: _PackedCells) -> Fragment:
+        """The hash of a cell that has no short number. Two cells may have one hash: the words decide between them."""
+        texts = ", ',', ".join(f"CAST({word} AS {self.dialect.text})" for word in code.names)
+        return self.dialect.hash(self.secret, ("unit", self.unit_kind), (f"concat({texts}, '')", Kind.TEXT))
+
     def totals_by_code(self, rows: Fragment, measures: tuple[Measure, ...]) -> Fragment:
         """(code, one total per measure) from rows (unit, code, v0, v1, …), after each unit has chosen its groups."""
         dialect, numbered, most = self.dialect, list(enumerate(measures)), self.contribution.groups_per_unit
@@ -77,11 +313,15 @@ class BoundedQueries:
         sums = "".join(f", {self._total(measure, f's{i}')} AS m{i}" for i, measure in numbered)
         return select(f"code{sums}", ranked, "ranked", f"WHERE place <= {most} GROUP BY code")
 
-    def units_by_rows(self, rows: Fragment, most: int) -> Fragment:
-        """(cell, units) from rows (unit, cell): units by ⌈log₂⌉ of the rows of their largest group, at most `most`."""
+    def units_on_scale(self, rows: Fragment, most: int, *, groups: bool) -> Fragment:
+        """(cell, units) from rows (unit, cell): units by ⌈log₂⌉ of their groups, or of the rows of the largest one.
+
+        Nobody is beyond place `most`.
+        """
         dialect = self.dialect
         pairs = select("unit, count(*) AS copies", rows, "placed", "GROUP BY unit, cell")
-        largest = select("unit, max(copies) AS copies", pairs, "pairs", "GROUP BY unit")
+        size = "count(*)" if groups else "max(copies)"
+        largest = select(f"unit, {size} AS copies", pairs, "pairs", "GROUP BY unit")
         tests = "".join(f"WHEN copies <= {dialect.number(1 << k)} THEN {dialect.number(k)} " for k in range(most))
         placed = select(f"CASE {tests}ELSE {dialect.number(most)} END AS cell", largest, "units")
         return select(f"cell, {self._count('*')} AS m0", placed, "places", "GROUP BY cell")

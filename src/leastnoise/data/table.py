@@ -12,26 +12,22 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
 from functools import partial
-from itertools import count as whole_numbers
-from itertools import pairwise
+from itertools import count as whole_numbers, pairwise
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.data.axes import Axis, BinAxis
 from leastnoise.data.canary import Canary
-from leastnoise.data.cell_index import index_cells
-from leastnoise.data.columns import Column, Kind
+from leastnoise.data.columns import Axis, BinAxis, Column, Contribution, CountRows, CountUnits, Kind, Measure, SumOf
 from leastnoise.data.composite_keys import code_expression, read_code
-from leastnoise.data.contribution import Contribution, CountUnits, Measure, SumOf
 from leastnoise.data.dialect import Dialect, Fragment, RowsOf, Secret, select, sql
 from leastnoise.data.identity import Identity
 from leastnoise.data.predicates.to_sql import to_sql
 from leastnoise.data.predicates.typecheck import typed
-from leastnoise.data.relation import Relation, Rows
-from leastnoise.data.sql_queries import BoundedQueries
+from leastnoise.data.relation import Relation, Rows, placed_by
+from leastnoise.data.sql_queries import BoundedQueries, index_cells
 from leastnoise.data.values import ReachedThresholds, condition_value, row_value, total_type
 from leastnoise.errors import (
     BadParameter,
@@ -43,9 +39,8 @@ from leastnoise.errors import (
     UnsafeQuestion,
     engine_failure,
 )
-from leastnoise.exact.parameters import read_rational
-from leastnoise.exact.sources import system_source
-from leastnoise.model.limits import MOST_RANK_CELLS
+from leastnoise.exact import read_rational, system_source
+from leastnoise.model import MOST_RANK_CELLS
 
 if TYPE_CHECKING:
     from leastnoise.data.predicates import Predicate
@@ -53,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["Table", "TooLittleMemory"]
 
 _OPTIONS_AT_ONCE = 200
+_TABLES_AT_ONCE = 200
 _ON_THE_AXES = "WHERE cell IS NOT NULL"
 _numbers = whole_numbers()  # no two tables of a session keep rows under one name
 _mode: ContextVar[Literal["ask", "check", "rehearse"]] = ContextVar("mode", default="ask")
@@ -80,6 +76,7 @@ class Table(ABC):
         place: What the database that holds it is called; "" where it is in none.
         joined_from: What its rows are joined from, in words that tell it from every other join; "" for a table itself.
         tied: Columns whose values other columns or public tables restrict.
+        looked_up: Columns of tables that are joined by LEFT JOIN.
         views: How derived columns and per-unit rows are made, in the order in which they were, as plain data.
     """
 
@@ -87,6 +84,7 @@ class Table(ABC):
     smaller_parts: tuple[int, ...] = ()  # into how many parts to cut the units where memory does not do
     joined_from: str = ""
     tied: frozenset[str] = frozenset()
+    looked_up: frozenset[str] = frozenset()
     views: tuple[Mapping[str, Any], ...] = ()
 
     def __init__(self, identity: Identity, columns: Iterable[Column], rows: str | RowsOf) -> None:
@@ -138,6 +136,35 @@ class Table(ABC):
         """
         return self._aggregate(contribution, axes, measures, where, _fresh_secret(), earliest)
 
+    def marginals(
+        self,
+        contribution: Contribution,
+        axes: tuple[Axis, ...],
+        tables: Sequence[Sequence[int]],
+        measure: CountRows | CountUnits,
+        where: Predicate | None = None,
+    ) -> list[NDArray[np.int64]]:
+        """Exact bounded counts of several tables over some of the axes each, of the rows that lie on all of them.
+
+        Each unit keeps at most `groups_per_unit` cells of the big table over all axes, chosen by a fresh secret, and
+        counts in each as at most `rows_per_unit` rows. The tables are sums of that one big table, which is never
+        formed: they agree. They are read in one pass, or in a few where there are many.
+
+        Args:
+            contribution: What a unit may add.
+            axes: The public keys or bins.
+            tables: The places of the axes of each table, in order; none for the number of all rows.
+            measure: What is counted.
+            where: Which rows count.
+
+        Raises:
+            UnknownColumn: A column that is not there.
+            BadParameter: A column of the wrong kind, or a key that does not fit it.
+            UnsafeQuestion: The engine failed on made-up rows; no private row was read.
+            EngineFailure: The engine failed.
+        """
+        return self._marginals(contribution, axes, tables, measure, where, _fresh_secret())
+
     def discover(
         self, contribution: Contribution, columns: tuple[str, ...], where: Predicate | None = None
     ) -> dict[tuple[Hashable, ...], int]:
@@ -169,10 +196,24 @@ class Table(ABC):
 
         One unit is in one of the most + 1 numbers, and changes it by one.
         """
+        return self._units_on_scale(contribution, axes, most, where, groups=False)
+
+    def units_by_groups(
+        self, contribution: Contribution, axes: tuple[Axis, ...], most: int, where: Predicate | None = None
+    ) -> NDArray[np.int64]:
+        """Units by the number of groups that they are in: 1, 2, 3 and 4, 5 to 8, …, more than 2^(most − 1).
+
+        One unit is in one of the most + 1 numbers, and changes it by one.
+        """
+        return self._units_on_scale(contribution, axes, most, where, groups=True)
+
+    def _units_on_scale(
+        self, contribution: Contribution, axes: tuple[Axis, ...], most: int, where: Predicate | None, *, groups: bool
+    ) -> NDArray[np.int64]:
         cells = index_cells(axes, self._relation.columns, self.dialect, "base")
         outputs = [f"{cells.expression} AS cell"]
         rows = self._relation.rows(contribution, where, {axis.column for axis in axes}, outputs, cells)
-        shape = partial(self._queries(contribution, (0, 0)).units_by_rows, most=most)
+        shape = partial(self._queries(contribution, (0, 0)).units_on_scale, most=most, groups=groups)
         answers = self._answers(contribution, rows, _ON_THE_AXES if axes else "", shape)
         return _dense([(found, counts) for found, counts in answers], (most + 1,))
 
@@ -386,7 +427,9 @@ class Table(ABC):
         values, summed, conditions = self._row_values(measures)
         needed = {axis.column for axis in axes} | summed
         outputs = [f"{cells.expression} AS cell", *values]
-        rows = reading.rows(contribution, where, needed, outputs, cells, options=conditions)
+        rows = reading.rows(
+            contribution, where, needed, outputs, cells, options=conditions, present=placed_by(axes, self.looked_up)
+        )
         shape = partial(self._queries(contribution, secret, earliest).totals, cells=cells.count, measures=measures)
         answers = self._answers(contribution, rows, _ON_THE_AXES if axes else "", shape)
         wide = [isinstance(m, SumOf) and total_type(m, self.dialect) != self.dialect.long for m in measures]
@@ -394,6 +437,29 @@ class Table(ABC):
             _dense([(place, totals[number]) for place, *totals in answers], cells.shape, big)
             for number, big in enumerate(wide)
         )
+
+    def _marginals(
+        self,
+        contribution: Contribution,
+        axes: tuple[Axis, ...],
+        tables: Sequence[Sequence[int]],
+        measure: CountRows | CountUnits,
+        where: Predicate | None,
+        secret: Secret,
+    ) -> list[NDArray[np.int64]]:
+        reading, found = self._relation, list[NDArray[np.int64]]()
+        for axis in axes:
+            reading.column(axis.column, numeric=isinstance(axis, BinAxis))
+        cells = index_cells(axes, reading.columns, self.dialect, "base")
+        outputs = [f"{place} AS p{number}" for number, place in enumerate(cells.places)]
+        rows = reading.rows(contribution, where, {axis.column for axis in axes}, outputs, cells)
+        inside = "WHERE " + " AND ".join(f"p{number} IS NOT NULL" for number in range(len(axes)))
+        queries = self._queries(contribution, secret)
+        for start in range(0, len(tables), _TABLES_AT_ONCE):  # the same secret: a unit keeps the same cells
+            asked = tables[start : start + _TABLES_AT_ONCE]
+            shape = partial(queries.marginals, cells=cells, tables=asked, measure=measure)
+            found += _dense_tables(self._answers(contribution, rows, inside, shape), asked, cells.shape)
+        return found
 
     def _discover(
         self, contribution: Contribution, columns: tuple[str, ...], where: Predicate | None, secret: Secret
@@ -498,4 +564,24 @@ def _dense(
     for cells, totals in answers:
         added = [int(total) for total in totals] if wide else totals
         dense.reshape(-1)[np.asarray(cells, dtype=np.int64)] += np.asarray(added, dtype=dense.dtype)
+    return dense
+
+
+def _dense_tables(
+    answers: Iterable[Sequence[Sequence[Any]]], tables: Sequence[Sequence[int]], shape: tuple[int, ...]
+) -> list[NDArray[np.int64]]:
+    """The counts of tables at their cells: a row belongs to the table whose columns have places, and no others."""
+    dense = [np.zeros([shape[i] for i in table], dtype=np.int64) for table in tables]
+    columns = sorted({i for table in tables for i in table})
+    number = {tuple(i in table for i in columns): k for k, table in enumerate(tables)}
+    for *places, totals in answers:
+        at = np.array(places, dtype=np.int64).reshape(len(columns), len(totals))
+        kinds, which = np.unique(at >= 0, axis=1, return_inverse=True)
+        for kind in range(kinds.shape[1]):
+            rows = np.flatnonzero(np.ravel(which) == kind)
+            table = number[tuple(map(bool, kinds[:, kind]))]
+            spots = np.zeros(len(rows), dtype=np.int64)
+            for i in tables[table]:
+                spots = spots * shape[i] + at[columns.index(i), rows]
+            dense[table].reshape(-1)[spots] += np.asarray(totals, dtype=np.int64)[rows]
     return dense

@@ -10,12 +10,10 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor, lcm
 
-from leastnoise.data.axes import LARGEST_REAL
-from leastnoise.data.columns import Column, Kind
-from leastnoise.data.contribution import SumOf
+from leastnoise.data.columns import LARGEST_REAL, Column, Kind, SumOf
 from leastnoise.data.dialect import Dialect, Fragment
 from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge
-from leastnoise.model.limits import MOST_ROWS, MOST_UNEVEN
+from leastnoise.model import MOST_ROWS, MOST_UNEVEN
 
 __all__ = ["ReachedThresholds", "condition_value", "row_value", "total_type"]
 
@@ -140,6 +138,8 @@ def _inner_steps(unit: Fraction, first: int, last: int, column: Column, value: s
     """⌊X/u + ½⌋ for X clamped to first … last."""
     over, under = unit.denominator, unit.numerator
     whole, rest = divmod(2 * over * first + under, 2 * under)
+    if first == last:  # and no text holds `over`, which the terms below then do not bound
+        return dialect.number(whole)
     largest = max(abs(first), abs(last))
     reach = max(2 * over * (last - first) + 2 * under, largest, abs(whole))
     clamped = _clamped(value, dialect.exact(first, column), dialect.exact(last, column))
@@ -151,7 +151,7 @@ def _inner_steps(unit: Fraction, first: int, last: int, column: Column, value: s
             fix="narrow the bounds, or take a larger step or one with fewer digits",
         )
     if column.scale:
-        clamped = _last_digits(clamped, digits, column.scale)
+        clamped = _last_digits(clamped, digits, column.scale, dialect)
     if over == under == 1:
         return f"CAST({clamped} AS {dialect.long})"
     type_ = dialect.long if reach < _NARROW else dialect.wide
@@ -160,7 +160,7 @@ def _inner_steps(unit: Fraction, first: int, last: int, column: Column, value: s
     return f"(CAST({quotient} AS {dialect.long}) + {dialect.number(whole)})"
 
 
-def _last_digits(decimal: str, digits: int, scale: int) -> str:
+def _last_digits(decimal: str, digits: int, scale: int, dialect: Dialect) -> str:
     """A decimal of so many digits in all, times 10^scale, as one without a scale.
 
     Each round multiplies by 10^k and moves the point: the product has digits + k + 2 ≤ 38 of them, and the cast that
@@ -168,11 +168,12 @@ def _last_digits(decimal: str, digits: int, scale: int) -> str:
     product of two decimals of 64 bits in 64 bits, so that a factor is wider than that where the product is.
     """
     width = digits if digits + scale + 1 <= _SHORT else max(digits, _SHORT + 1)
-    moved = f"CAST({decimal} AS DECIMAL({width}, {scale}))"
+    moved = f"CAST({decimal} AS {dialect.decimal(width, scale)})"
     while scale:
         shift = min(scale, _DIGITS - 2 - width)
         scale -= shift
-        moved = f"CAST({moved} * CAST({10**shift} AS DECIMAL({shift + 1}, 0)) AS DECIMAL({width}, {scale}))"
+        factor = f"CAST({10**shift} AS {dialect.decimal(shift + 1, 0)})"
+        moved = f"CAST({moved} * {factor} AS {dialect.decimal(width, scale)})"
     return moved
 
 

@@ -11,13 +11,12 @@ fixed point. A sum that 64 bits do not hold is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from fractions import Fraction
-from math import floor, log10
 
-from leastnoise.data.columns import Column, Kind, whole_range
-from leastnoise.data.contribution import SumOf
+from leastnoise.data.columns import Column, Kind, SumOf, whole_range
 from leastnoise.data.dialect import Fragment, join, select
 from leastnoise.data.identity import Identity
 from leastnoise.data.joined_table import MemberTable
@@ -26,11 +25,11 @@ from leastnoise.data.predicates.nodes import Literal, Name, Predicate, Term, col
 from leastnoise.data.predicates.parser import parse_aggregate, parse_expression
 from leastnoise.data.predicates.to_sql import to_sql, value_sql
 from leastnoise.data.predicates.typecheck import type_of, typed
-from leastnoise.data.relation import Relation
+from leastnoise.data.relation import Relation, counted, parts_of
 from leastnoise.data.table import Table
 from leastnoise.data.values import row_value
 from leastnoise.errors import BadParameter
-from leastnoise.model.limits import MOST_ROWS
+from leastnoise.model import MOST_ROWS
 
 __all__ = ["derive_columns", "per_unit_rows"]
 
@@ -86,6 +85,7 @@ class ViewTable(MemberTable):
         super().__init__(origin, identity, relation.columns.values(), relation.table)
         self._relation, self._canary = relation, origin._canary
         self.joined_from, self.tied, self.views = origin.joined_from, tied, (*origin.views, told)
+        self.looked_up = origin.looked_up
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class DerivedRelation(Relation):
     parent: Relation
     terms: Mapping[str, Term]
 
-    def base(self, names: Iterable[str], *, every: bool = False) -> Fragment:
+    def base(self, names: Iterable[str], passing: Sequence[Predicate] = (), *, every: bool = False) -> Fragment:
         dialect, listed = self.dialect, sorted(names)
         needed = {name for name in listed if name not in self.terms}
         needed |= {name for derived in listed if derived in self.terms for name in columns_of(self.terms[derived])}
@@ -104,7 +104,14 @@ class DerivedRelation(Relation):
             + f" AS {dialect.quote(name)}"
             for name in listed
         ]
-        return select(join(", ", outputs or ["1 AS one"]), self.parent.base(needed, every=every), "underived")
+        rows = self.parent.base(needed, passing, every=every)
+        return select(join(", ", outputs or ["1 AS one"]), rows, "underived")
+
+    def undecided(self, passing: Sequence[Predicate]) -> list[Predicate]:
+        return self.parent.undecided(passing)
+
+    def met_by_every_row(self, passing: Sequence[Predicate]) -> list[Fragment]:
+        return self.parent.met_by_every_row(passing)
 
 
 def _plain_value(term: Term, relation: Relation) -> Fragment | str:
@@ -138,21 +145,18 @@ class UnitRelation(Relation):
     features: Mapping[str, _Feature]
     where: Predicate | None = field(default=None)
 
-    def base(self, names: Iterable[str], *, every: bool = False) -> Fragment:
+    def base(self, names: Iterable[str], passing: Sequence[Predicate] = (), *, every: bool = False) -> Fragment:  # noqa: ARG002 - they are about features
         dialect, wanted = self.dialect, [name for name in sorted(names) if name in self.features]
         features = [self.features[name] for name in wanted]
         terms = [term for feature in features for term in (*feature.aggregate.arguments, feature.aggregate.condition)]
         needed = {self.unit, *(name for part in [*terms, self.where] if part is not None for name in columns_of(part))}
         conditions: list[Fragment | str] = [self.parent.somebody(self.parent.unit_column(self.unit))]
-        tests = [] if self.where is None else list(self.where.tests())
         if self.where is not None and not every:
-            conditions.append(to_sql(self.where, dialect))
+            conditions += [to_sql(part, dialect) for part in self.parent.undecided(self._passing)]
         values = [part for number, feature in enumerate(features) for part in self._values(number, feature)]
-        values += [
-            "CASE WHEN " + to_sql(test, dialect) + f" THEN 1 END AS w{i}" for i, test in enumerate(tests) if every
-        ]
         unit = f"{self.parent.unit_value(self.parent.column(self.unit))} AS unit"
-        passed = select("*", self.parent.base(needed, every=every), "plain", "WHERE " + join(" AND ", conditions))
+        parent = self.parent.base(needed, self._passing, every=every)
+        passed = select("*", parent, "plain", "WHERE " + join(" AND ", conditions))
         rows = select(join(", ", [unit, *values]), passed, "base")
         ranked = [self._rank(number) for number, each in enumerate(features) if each.aggregate.name == "first"]
         rows = select(join(", ", ["*", *ranked]), rows, "unranked") if ranked else rows
@@ -160,8 +164,21 @@ class UnitRelation(Relation):
         made += [
             f"{self._total(number, self.features[name])} AS {dialect.quote(name)}" for number, name in enumerate(wanted)
         ]
-        made += [f"max(w{i}) AS w{i}" for i in range(len(tests)) if every]
         return select(", ".join(made), rows, "unit_rows", "GROUP BY unit")
+
+    def undecided(self, passing: Sequence[Predicate]) -> list[Predicate]:
+        return list(passing)
+
+    def met_by_every_row(self, passing: Sequence[Predicate]) -> list[Fragment]:  # noqa: ARG002 - as in `base`
+        met = self.parent.met_by_every_row(self._passing)
+        if self.where is None:
+            return met
+        tests = [to_sql(test, self.dialect) for test in self.where.tests()]
+        return [*met, counted(tests, self.parent.base(self.where.columns, every=True))]
+
+    @property
+    def _passing(self) -> list[Predicate]:
+        return list(parts_of(self.where))
 
     def _values(self, number: int, feature: _Feature) -> list[Fragment]:
         """What is computed of each row: v, and for `first` the value o that orders."""
@@ -233,7 +250,8 @@ def _feature(name: str, aggregate: Aggregate) -> _Feature:
     low, high = (Fraction(bound.value) for bound in term.arguments[1:] if isinstance(bound, Literal))  # type: ignore[attr-defined, arg-type]
     if low >= high:
         raise BadParameter("bounds must increase", given=str(aggregate), fix="write for example clamp(x, 0, 1000)")
-    measure = SumOf("v", low, high, Fraction(10) ** (floor(log10(high - low)) - _FINEST))
+    width = Decimal((high - low).numerator) / (high - low).denominator  # it may be beyond all doubles
+    measure = SumOf("v", low, high, Fraction(10) ** (width.adjusted() - _FINEST))
     return _Feature(aggregate, Column(name, Kind.REAL, "derived", coarse=_DERIVED), measure)
 
 

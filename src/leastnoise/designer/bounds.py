@@ -22,16 +22,24 @@ from typing import Any
 
 import numpy as np
 
-from leastnoise.designer.theorems.uniform_count import uniform_count
 from leastnoise.errors import BadParameter
-from leastnoise.exact.balls import of_fraction
-from leastnoise.exact.enclosures import Enclosure, enclose, exp_enclosure
-from leastnoise.exact.formulas import at_alpha
-from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    NumberLike,
+    at_alpha,
+    ball_of,
+    enclose,
+    exp_enclosure,
+    of_fraction,
+    read_exact,
+    read_integer,
+    read_rational,
+)
 from leastnoise.mechanisms import lower_bounds
 from leastnoise.mechanisms.lower_bounds import count_bound, least_worst_error, packing_bound
 from leastnoise.mechanisms.rank.lattice import read_bounds, unbounded
+from leastnoise.model.uniform_count import uniform_count
 
 __all__ = [
     "LowerBound",

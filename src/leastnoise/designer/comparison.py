@@ -21,18 +21,22 @@ from numpy.typing import NDArray
 
 from leastnoise.designer.designer import design
 from leastnoise.errors import BadParameter, TooLarge
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike
-from leastnoise.model.channel import Channel
-from leastnoise.model.design_problem import DesignProblem, read_problem
+from leastnoise.exact import Exact, NumberLike
+from leastnoise.model import (
+    Channel,
+    DesignProblem,
+    Loss,
+    Mechanism,
+    PriorLike,
+    aligned,
+    html_table,
+    read_problem,
+    rich_table,
+)
 from leastnoise.model.graphs import DatasetGraph
 from leastnoise.model.graphs.path_cycle_complete import find_line
-from leastnoise.model.losses import Loss
-from leastnoise.model.mechanism import Mechanism
-from leastnoise.model.priors import PriorLike
-from leastnoise.model.show import aligned, html_table, rich_table
 
-__all__ = ["CONTENDERS", "Comparison", "Entry", "Table", "compare"]
+__all__ = ["CONTENDERS", "Comparison", "ComparisonEntry", "Table", "compare"]
 
 Table: TypeAlias = NDArray[np.float64]
 Contender: TypeAlias = Callable[[DatasetGraph, float], Table | None]
@@ -127,10 +131,10 @@ OPTIMAL, LOWER_BOUND = "optimal", "lower bound"
 _LARGEST = 2000
 _COLUMNS = ("mechanism", "ε", "true ε", "loss", "read best", "× optimum")
 
-Candidate: TypeAlias = Mechanism | Channel | Callable[[Any], Mechanism | Channel]
+MechanismLike: TypeAlias = Mechanism | Channel | Callable[[Any], Mechanism | Channel]
 
 
-class Entry(NamedTuple):
+class ComparisonEntry(NamedTuple):
     """One mechanism at one ε.
 
     Attributes:
@@ -163,10 +167,10 @@ class Comparison:
 
     graph: str
     loss: str
-    entries: tuple[Entry, ...]
+    entries: tuple[ComparisonEntry, ...]
     left_out: tuple[str, ...] = ()
 
-    def entry(self, mechanism: str, epsilon: Exact | None = None) -> Entry:
+    def entry(self, mechanism: str, epsilon: Exact | None = None) -> ComparisonEntry:
         """The entry of a mechanism, at the first ε if none is given."""
         found = [one for one in self.entries if one.mechanism == mechanism and epsilon in (None, one.epsilon)]
         if not found:
@@ -201,7 +205,7 @@ class Comparison:
 def compare(
     graph: DatasetGraph | str,
     epsilon: NumberLike | Iterable[NumberLike],
-    mechanisms: Mapping[str, Candidate] | Iterable[str] | None = None,
+    mechanisms: Mapping[str, MechanismLike] | Iterable[str] | None = None,
     loss: Loss | None = None,
     prior: PriorLike | None = None,
 ) -> Comparison:
@@ -233,7 +237,7 @@ def compare(
             f"a comparison needs tables of all nodes, at most {_LARGEST}", given=problems[0].graph.name, fix="use fewer"
         )
     chosen = _chosen(mechanisms)
-    entries: list[Entry] = []
+    entries: list[ComparisonEntry] = []
     left_out: dict[str, None] = {}
     for problem in problems:
         best = design(problem.graph, problem.privacy.epsilon, prior=prior, loss=loss)
@@ -245,8 +249,8 @@ def compare(
             else:
                 entries.append(_entry(name, problem, made, optimum))
         at = problem.privacy.epsilon
-        entries.append(Entry(OPTIMAL, at, float(at), optimum, optimum, 1.0))
-        entries.append(Entry(LOWER_BOUND, at, float(at), bound, bound, bound / optimum if optimum else 1.0))
+        entries.append(ComparisonEntry(OPTIMAL, at, float(at), optimum, optimum, 1.0))
+        entries.append(ComparisonEntry(LOWER_BOUND, at, float(at), bound, bound, bound / optimum if optimum else 1.0))
     return Comparison(problems[0].graph.name, problems[0].loss_name, tuple(entries), tuple(left_out))
 
 
@@ -260,7 +264,7 @@ class _Made(NamedTuple):
 _Maker: TypeAlias = Callable[[DesignProblem], _Made | None]
 
 
-def _chosen(mechanisms: Mapping[str, Candidate] | Iterable[str] | None) -> dict[str, _Maker]:
+def _chosen(mechanisms: Mapping[str, MechanismLike] | Iterable[str] | None) -> dict[str, _Maker]:
     if isinstance(mechanisms, Mapping):
         return {name: _maker_of(candidate) for name, candidate in mechanisms.items()}
     names = list(CONTENDERS) if mechanisms is None else list(mechanisms)
@@ -283,7 +287,7 @@ def _known(contender: Contender) -> _Maker:
     return make
 
 
-def _maker_of(candidate: Candidate) -> _Maker:
+def _maker_of(candidate: MechanismLike) -> _Maker:
     def make(problem: DesignProblem) -> _Made:
         one = candidate if isinstance(candidate, Mechanism | Channel) else candidate(problem.privacy.epsilon)
         nodes = problem.graph.nodes
@@ -304,13 +308,13 @@ def _costs(problem: DesignProblem, outputs: Sequence[Hashable]) -> Table:
     return table
 
 
-def _entry(name: str, problem: DesignProblem, made: _Made, optimum: float) -> Entry:
+def _entry(name: str, problem: DesignProblem, made: _Made, optimum: float) -> ComparisonEntry:
     prior = np.array(problem.weights, dtype=np.float64)
     joint = prior[:, None] * made.law
     loss = float((joint * made.costs.T).sum())
     read = float((_costs(problem, problem.answers) @ joint).min(axis=0).sum())
     share = loss / optimum if optimum else float("nan")
-    return Entry(name, problem.privacy.epsilon, _true_epsilon(problem.graph, made.law), loss, read, share)
+    return ComparisonEntry(name, problem.privacy.epsilon, _true_epsilon(problem.graph, made.law), loss, read, share)
 
 
 def _true_epsilon(graph: DatasetGraph, law: Table) -> float:
@@ -323,7 +327,7 @@ def _true_epsilon(graph: DatasetGraph, law: Table) -> float:
     return float((ratios / (1.0 if lengths is None else np.array(lengths, dtype=np.float64))).max())
 
 
-def _cells(one: Entry) -> tuple[str, ...]:
+def _cells(one: ComparisonEntry) -> tuple[str, ...]:
     return (
         one.mechanism,
         str(one.epsilon),

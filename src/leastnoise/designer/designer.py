@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from functools import partial
 
-from leastnoise.designer.linear.approximate import solve_approximate
-from leastnoise.designer.linear.clock import Clock, Progress
-from leastnoise.designer.linear.proof import Proof
-from leastnoise.designer.linear.pure import solve_pure
-from leastnoise.designer.linear.reduction import make_cells
+from leastnoise.designer.linear.clock import Clock, DesignProgress
+from leastnoise.designer.linear.solve import solve
 from leastnoise.designer.result import Design
 from leastnoise.errors import BadParameter, InfiniteGraph
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.parameters import NumberLike, read_rational
-from leastnoise.mechanisms.designed.designed_mechanism import DesignedMechanism
-from leastnoise.model.design_problem import DesignProblem, read_problem
+from leastnoise.exact import NumberLike, read_rational
+from leastnoise.model import Loss, PriorLike, ProductPrior, read_problem
 from leastnoise.model.graphs import DatasetGraph
-from leastnoise.model.losses import Loss
-from leastnoise.model.priors import PriorLike
 
 __all__ = ["design"]
 
@@ -29,13 +21,13 @@ def design(
     graph: DatasetGraph | str,
     epsilon: NumberLike,
     delta: NumberLike = 0,
-    prior: PriorLike | None = None,
+    prior: PriorLike | ProductPrior | None = None,
     loss: Loss | None = None,
     outputs: Iterable[Hashable] | None = None,
     objective: str = "average",
     reader: str = "rational",
     time_limit: float | None = None,
-    progress: Callable[[Progress], object] | None = None,
+    progress: Callable[[DesignProgress], object] | None = None,
     route: str | None = None,
 ) -> Design:
     """Find the private mechanism with the least loss on a graph, and prove that none is better.
@@ -44,7 +36,7 @@ def design(
         graph: The inputs and which are neighbours, or a metric; text such as "path:20" works too.
         epsilon: The promise, exact: 0.1 is one tenth, "ln(3)" is ln 3. Where e^ε is rational the gap can be 0.
         delta: The promise, exact.
-        prior: How likely each input is; all alike if left out.
+        prior: How likely each input is; all alike if left out. `channels.independent(…)` for coordinates of a product.
         loss: ℓ(output, input); the distance in the graph if left out.
         outputs: What may be answered; the loss's guesses or the nodes if left out.
         objective: "average" under the prior, or "worst": the largest expected loss of an input.
@@ -52,7 +44,7 @@ def design(
             answers with the reader's own best guess costs both the same, so where outputs are the guesses the optimum
             is the same, too.
         time_limit: Seconds after which the best mechanism found so far is returned, with the gap that is proven.
-        progress: Called with a `Progress` now and then.
+        progress: Called with a `DesignProgress` now and then.
         route: Insist on "theorem", "symmetry" (orbits of pairs) or "lp" (every pair its own); by default the first of
             them that applies.
 
@@ -88,24 +80,4 @@ def design(
             given=f"{problem.graph.name}, loss {problem.loss_name}, objective {problem.objective}",
             fix="use a finite part of it, such as path(100)",
         )
-    return _solve(problem, Clock(limit, progress), reduce=route != "lp")
-
-
-def _solve(problem: DesignProblem, clock: Clock, *, reduce: bool) -> Design:
-    clock.enter("finding symmetries" if reduce else "building the program")
-    cells = make_cells(problem, reduce=reduce)
-    solution = solve_pure(cells, clock) if problem.privacy.is_pure else solve_approximate(cells, clock)
-    solution.require_private()
-    proof = Proof(solution)
-    mechanism = DesignedMechanism(proof.channel, problem, solution.lower_bound, partial(getattr, proof, "certificate"))
-    return Design(
-        problem,
-        mechanism,
-        loss=Enclosure(solution.loss, solution.loss),
-        lower_bound=Enclosure(solution.lower_bound, solution.lower_bound),
-        gap=solution.gap,
-        reason=mechanism.reason(),
-        route="symmetry" if cells.is_reduced else "lp",
-        make_channel=lambda: proof.channel,
-        make_certificate=lambda: proof.certificate,
-    )
+    return solve(problem, Clock(limit, progress), reduce=route != "lp")

@@ -8,13 +8,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.sources import Source
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.channel import Channel
-from leastnoise.model.design_problem import DesignProblem
-from leastnoise.model.mechanism import Mechanism, Reason
-from leastnoise.model.show import brief, html_table
+from leastnoise.exact import Enclosure, Source
+from leastnoise.model import Certificate, Channel, DesignProblem, Mechanism, Reason, brief, html_table
 
 __all__ = ["Design", "Route"]
 

@@ -28,8 +28,7 @@ import numpy as np
 
 from leastnoise.errors import TooLarge
 from leastnoise.exact.balls import Ball, above, below, evaluate
-from leastnoise.exact.enclosures import Enclosure, exp_above, exp_below, exp_enclosure, ln_above, ln_below
-from leastnoise.exact.formulas import at_alpha
+from leastnoise.exact.enclosures import Enclosure, at_alpha, exp_above, exp_below, exp_enclosure, ln_above, ln_below
 from leastnoise.exact.numbers import Exact, ball_of, double_of
 
 __all__ = ["l1_quantile", "mean_absolute_difference", "mean_absolute_sum"]

@@ -131,6 +131,16 @@ class RationalMatrix:
         whole, below = [int(entry) for entry in numerators], int(denominator)
         return [(tuple(whole[i * width : (i + 1) * width]), below) for i in range(height)]
 
+    def whole_row(self, place: int) -> tuple[int, ...]:
+        """One row times its least common denominator.
+
+        >>> RationalMatrix([[Fraction(1, 2), Fraction(1, 3)]]).whole_row(0)
+        (3, 2)
+        """
+        width = self.shape[1]
+        row = fmpq_mat(1, width, [self._flint[place, j] for j in range(width)])
+        return tuple(int(entry) for entry in row.numer_denom()[0].entries())
+
     def _is_small(self) -> bool:
         """Whether one denominator for all entries pays: it makes them quick to compare, but it may be very long."""
         return self.shape[0] * self.shape[1] <= _SMALL

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.sums import round_up
+from leastnoise.exact.numbers import Exact, round_up
 
 __all__ = ["largest_fitting"]
 

@@ -5,6 +5,8 @@ forked child never continues its parent's stream; a copied or unpickled source s
 2^30 bytes (2^26 blocks), so the chance of telling the stream from true randomness by the absence of repeated blocks
 stays below 2^-76. `SeededSource` repeats itself on purpose, for tests; whatever protects people refuses it, and within
 `releasing` it gives no bits at all.
+
+Draws come in a flat run and leave as the number or array that `size` asked for.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import hashlib
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -22,10 +24,20 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 from numpy.typing import NDArray
 
-from leastnoise.errors import InsecureSource
-from leastnoise.exact.parameters import read_integer
+from leastnoise.errors import BadParameter, InsecureSource
+from leastnoise.exact.parameters import ExactArray, Size, read_integer, shape_of
 
-__all__ = ["SeededSource", "Source", "SystemSource", "releasing", "require_secure", "system_source"]
+__all__ = [
+    "Draws",
+    "SeededSource",
+    "Source",
+    "SystemSource",
+    "in_shape",
+    "per_element",
+    "releasing",
+    "require_secure",
+    "system_source",
+]
 
 _BYTES_PER_KEY = 1 << 30
 _CHUNK = 1 << 17
@@ -146,3 +158,41 @@ def require_secure(source: Source | None) -> Source:
             "a release needs unpredictable noise", given=type(source).__name__, fix="leave out `source`"
         )
     return system_source  # and no other object of this class, whose methods could have been replaced
+
+
+Draws = Any  # one Python int or bool if size is None, else an array
+Draw = Callable[[int, Source], NDArray[Any]]
+
+_BLOCK = 1 << 16  # draws at a time: what a block touches stays in the processor's cache
+
+
+def in_shape(draw: Draw, size: Size, source: Source | None, dtype: type[Any] = np.int64) -> Draws:
+    """Draw as many numbers as `size` says, block by block, into one array."""
+    shape = shape_of(size)
+    source = source or system_source
+    if size is None:
+        return draw(1, source)[0].item() if dtype is not object else draw(1, source)[0]
+    out = np.empty(int(np.prod(shape, dtype=object)), dtype=dtype)
+    for start in range(0, len(out), _BLOCK):
+        stop = min(start + _BLOCK, len(out))
+        out[start:stop] = draw(stop - start, source)
+    return out.reshape(shape)
+
+
+def per_element(
+    draw: Callable[[slice, Source], NDArray[Any]],
+    parameters: ExactArray,
+    size: Size,
+    source: Source | None,
+    dtype: type[Any] = np.int64,
+) -> NDArray[Any]:
+    """Draw one number per parameter, block by block; `size`, if given, must agree."""
+    if size is not None and shape_of(size) != parameters.shape:
+        raise BadParameter(
+            f"size must match the parameters, which have shape {parameters.shape}", given=size, fix="leave out `size`"
+        )
+    out = np.empty(len(parameters.centers), dtype=dtype)
+    for start in range(0, len(out), _BLOCK):
+        block = slice(start, min(start + _BLOCK, len(out)))
+        out[block] = draw(block, source or system_source)
+    return out.reshape(parameters.shape)

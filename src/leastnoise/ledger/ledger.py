@@ -14,42 +14,39 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from leastnoise.composition.cost import cost_of
+from leastnoise.composition.cost import Composition, cost_of
 from leastnoise.composition.filter import Remaining
-from leastnoise.composition.limits import Composition
 from leastnoise.errors import BadParameter, LedgerUnavailable, RequestConflict
-from leastnoise.exact.parameters import NumberLike, read_exact
-from leastnoise.exact.sources import system_source
+from leastnoise.exact import NumberLike, read_exact, system_source
 from leastnoise.ledger.budgets import (
+    FLOOR,
     Balance,
     Opening,
     PrivacyUnit,
     Scope,
+    Suspension,
     balances_at,
     left_at,
     read_opening,
     write_grant,
 )
-from leastnoise.ledger.chain import Row, read_entry
+from leastnoise.ledger.chain import Witness, begin_witness, read_entry, read_witness, write_witness
 from leastnoise.ledger.ledger_state import VERSION, LedgerState, Verification, verify_entries
-from leastnoise.ledger.record import Json, Request, canonical, read_name, request_key
+from leastnoise.ledger.record import Debit, Json, Request, canonical, debit_of, read_name, request_key
 from leastnoise.ledger.report import html_ledger
-from leastnoise.ledger.request_states import Debit, debit_of
-from leastnoise.ledger.request_steps import (
+from leastnoise.ledger.session import (
+    LedgerSession,
     Receipt,
+    WriteContext,
     advance,
     answer_entries,
     recorded_answer,
     require_agreement,
     require_same,
 )
-from leastnoise.ledger.session import LedgerSession, WriteContext
 from leastnoise.ledger.sqlite import SqliteStore
-from leastnoise.ledger.store import Store
-from leastnoise.ledger.suspension import FLOOR, Suspension
-from leastnoise.ledger.witness import Witness, begin_witness, read_witness, write_witness
-from leastnoise.model.events import Pure
-from leastnoise.model.privacy import Privacy
+from leastnoise.ledger.store import Row, Store
+from leastnoise.model import Privacy, Pure
 
 __all__ = ["Ledger"]
 

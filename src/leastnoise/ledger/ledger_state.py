@@ -11,9 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from leastnoise.composition.cost import Cost, cost_of
+from leastnoise.composition.cost import Cost, Limits, cost_of
 from leastnoise.composition.filter import Account
-from leastnoise.composition.limits import Limits
 from leastnoise.errors import (
     BudgetChanged,
     BudgetExceeded,
@@ -23,23 +22,29 @@ from leastnoise.errors import (
     RequestConflict,
     UncoveredDebit,
 )
-from leastnoise.exact.parameters import read_exact
-from leastnoise.ledger.budgets import Budget, PrivacyUnit, Scope, read_grant, read_unit_purpose, require_currency
-from leastnoise.ledger.chain import Chain, Head, Row, Stored, check_link, damaged, link, read_entry
+from leastnoise.exact import read_exact
+from leastnoise.ledger.budgets import (
+    Budget,
+    PrivacyUnit,
+    Scope,
+    Suspensions,
+    raised,
+    read_grant,
+    read_unit_purpose,
+    require_currency,
+)
+from leastnoise.ledger.chain import Chain, Head, Witness, check_link, damaged, link, read_entry
 from leastnoise.ledger.record import (
     UNIT_PURPOSE,
     Entry,
+    RequestStates,
     canonical,
     read_name,
     read_purpose,
     request_key,
 )
-from leastnoise.ledger.request_states import RequestStates
-from leastnoise.ledger.store import Transaction
-from leastnoise.ledger.suspension import Suspensions, raised
-from leastnoise.ledger.witness import Witness
-from leastnoise.model.events import event_from_dict
-from leastnoise.model.privacy import Privacy
+from leastnoise.ledger.store import Row, Stored, Transaction
+from leastnoise.model import Privacy, event_from_dict
 
 __all__ = ["LAST_TIME", "VERSION", "LedgerState", "Verification", "verify_entries"]
 

@@ -13,9 +13,8 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import LeastNoiseError, LedgerDamaged, LedgerMissing, LedgerUnavailable, MissingPackage
-from leastnoise.ledger.chain import Row, Stored
 from leastnoise.ledger.record import read_name
-from leastnoise.ledger.store import NOTICE_SECONDS, WAIT_SECONDS, held_by_another, say_waiting
+from leastnoise.ledger.store import NOTICE_SECONDS, WAIT_SECONDS, Row, Stored, held_by_another, say_waiting
 
 if TYPE_CHECKING:
     from psycopg import Connection

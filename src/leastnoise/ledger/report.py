@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from leastnoise.errors import LeastNoiseError
 from leastnoise.ledger.budgets import Balance, Budget, Scope
-from leastnoise.ledger.chain import Row
 from leastnoise.ledger.ledger_state import LedgerState
-from leastnoise.ledger.request_states import Debit
-from leastnoise.model.show import Cell, html_table
+from leastnoise.ledger.record import Debit
+from leastnoise.ledger.store import Row
+from leastnoise.model import Cell, html_table
 
 if TYPE_CHECKING:
     from leastnoise.ledger.ledger import Ledger

@@ -15,10 +15,11 @@ from pathlib import Path
 from shlex import quote
 
 from leastnoise.errors import LeastNoiseError, LedgerDamaged, LedgerMissing, LedgerUnavailable
-from leastnoise.ledger.chain import Row, Stored
 from leastnoise.ledger.store import (
     NOTICE_SECONDS,
     WAIT_SECONDS,
+    Row,
+    Stored,
     create_file,
     held_by_another,
     remove_drafts,

@@ -13,16 +13,17 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from leastnoise.errors import LedgerUnavailable
-from leastnoise.exact.sources import system_source
-from leastnoise.ledger.chain import Row, Stored
+from leastnoise.exact import system_source
 
 __all__ = [
     "NOTICE_SECONDS",
     "WAIT_SECONDS",
+    "Row",
     "Store",
+    "Stored",
     "Transaction",
     "create_file",
     "held_by_another",
@@ -48,6 +49,17 @@ def held_by_another(name: str, seconds: float, fix: str) -> LedgerUnavailable:
         given=name,
         fix=fix,
     )
+
+
+Stored: TypeAlias = tuple[int, str, str]  # as a database gives a row: there may be millions
+
+
+class Row(NamedTuple):
+    """An entry as it is stored: its number, its text and its hash."""
+
+    seq: int
+    body: str
+    hash: str
 
 
 class Transaction(Protocol):

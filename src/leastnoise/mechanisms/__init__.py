@@ -5,7 +5,6 @@
 Enclosure(3/4)
 """
 
-from leastnoise.mechanisms.candidates import Candidate, Problem, Ranking, plan_for
 from leastnoise.mechanisms.choice import (
     ApproximateExponential,
     BestPrice,
@@ -17,6 +16,7 @@ from leastnoise.mechanisms.choice import (
     RandomizedResponse,
     UnknownTopK,
 )
+from leastnoise.mechanisms.function import InverseSensitivity, SmoothSensitivity
 from leastnoise.mechanisms.histogram import (
     ChosenScale,
     FoundKeys,
@@ -37,6 +37,7 @@ from leastnoise.mechanisms.numeric import (
     Guess,
     Interval,
     LatticeLaplace,
+    OptimalNoise,
     RealProblem,
     Staircase,
     TruncatedGeometric,
@@ -60,6 +61,7 @@ from leastnoise.mechanisms.strategy import (
     ExplicitWorkload,
     HierarchyWorkload,
     IdentityWorkload,
+    MappedStrategy,
     MarginalsMechanism,
     PrefixSums,
     PureMarginalsMechanism,
@@ -84,8 +86,7 @@ from leastnoise.mechanisms.vector import (
     lattice_packing_bound,
     packing_bound,
 )
-from leastnoise.model.certificate import PrivacyCertificate
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model import Candidate, ErrorEstimate, Mechanism, PrivacyCertificate, Problem, Ranking, Reason, plan_for
 
 __all__ = [
     "ApproximateExponential",
@@ -113,16 +114,19 @@ __all__ = [
     "IndependentNoise",
     "Interval",
     "IntervalQuantile",
+    "InverseSensitivity",
     "KNorm",
     "KeysFound",
     "LatticeLaplace",
     "LinearMapProblem",
     "MappedNoise",
+    "MappedStrategy",
     "MarginalsMechanism",
     "Mechanism",
     "MostCommon",
     "NoisyThreshold",
     "OneShotTopK",
+    "OptimalNoise",
     "PeelingTopK",
     "PermuteAndFlip",
     "Polytope",
@@ -144,6 +148,7 @@ __all__ = [
     "SelectionThreshold",
     "SeveralQuantiles",
     "SmoothMedian",
+    "SmoothSensitivity",
     "Staircase",
     "StrategyMechanism",
     "TotalWorkload",

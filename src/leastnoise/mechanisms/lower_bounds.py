@@ -28,13 +28,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge
-from leastnoise.exact.balls import Ball as Interval
-from leastnoise.exact.balls import of_fraction
-from leastnoise.exact.enclosures import Enclosure, enclose, exp_enclosure
-from leastnoise.exact.formulas import at_alpha, least_whole
-from leastnoise.exact.matrices import IntegerVector, coordinates, lattice_basis
-from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer
+from leastnoise.exact import (
+    Ball as Interval,
+    Enclosure,
+    Exact,
+    IntegerMatrix,
+    IntegerVector,
+    NumberLike,
+    at_alpha,
+    ball_of,
+    coordinates,
+    enclose,
+    exp_enclosure,
+    lattice_basis,
+    least_whole,
+    of_fraction,
+    read_epsilon,
+    read_integer,
+    scaled,
+)
 from leastnoise.mechanisms.vector.norms import CrossPolytope
 from leastnoise.mechanisms.vector.polytope import Polytope
 
@@ -47,6 +59,7 @@ __all__ = [
     "min_cut_bound",
     "packing_bound",
     "sorted_counts_bound",
+    "squares_bound",
     "vertex_cover_bound",
 ]
 
@@ -252,6 +265,45 @@ def lattice_packing_bound(dimension: int, total: Enclosure) -> Enclosure:
         return radius - within / mass
 
     return Enclosure(least_mean(total.lower), least_mean(total.upper))
+
+
+def squares_bound(gram: IntegerMatrix, epsilon: Exact) -> Enclosure:
+    """What the squared errors of W·x add up to, expected, for every ε-private mechanism on some histogram x.
+
+    Σ_i max_j (u_i·w_j)²·v, up to any small number. Here v = 2α/(1 − α)² is the variance of geometric noise, w_j the
+    columns of W, V = WᵀW, one unit adds one to one cell, and the u_i are any vectors with Σ u_i·u_iᵀ ≤ I. Then
+    ‖e‖² ≥ Σ (u_i·e)² for the vector e of errors, and it remains to bound each term for the same prior: all x_j
+    independent and uniform on 0..N, N → ∞. Given the other cells, u_i·W·x is u_i·w_j times a count on 0..N. Given
+    what was released, the weights p of the values k of this count have p(k ± 1) ≥ α·p(k), and
+    Σ p(k)·(k − c)² ≥ v·Σ p(k) for every c: let c lie in [0, ½] after a shift. In units of p(0), p is α^|k| plus
+    multiples ≥ 0 of its parts on k ≥ s and on k ≤ −s, s ≥ 1. The first has v + c², and of the others the one on k ≥ 1
+    has least, for c = ½: v + ¼. What is cut off at the ends 0 and N matters for a vanishing share of the prior.
+
+    The u_i are those of Gram and Schmidt on the columns, the longest remainder first, in doubles: u_i = W·y_i with y_i
+    rounded to whole numbers, so that Σ u_i·u_iᵀ is at most the largest row sum of |Y·V·Yᵀ|, by which it is divided.
+
+    Args:
+        gram: V, which has an inverse.
+        epsilon: The privacy.
+
+    >>> from leastnoise.exact import ln
+    >>> round(float(squares_bound(IntegerMatrix([[2, 1], [1, 1]]), ln(2))), 6)  # v = 4; two prefix sums
+    10.0
+    """
+    rest = gram.doubles().copy()
+    changes = np.zeros_like(rest)  # u_i·w_j
+    for change in changes:
+        longest = int(np.argmax(np.diagonal(rest)))
+        if rest[longest, longest] <= 0:
+            break
+        change[:] = rest[longest] / np.sqrt(rest[longest, longest])
+        rest -= np.outer(change, change)
+    guess = np.linalg.solve(gram.doubles(), changes.T).T
+    directions = IntegerMatrix(np.rint(np.ldexp(guess, 40 - math.frexp(np.abs(guess).max())[1])).astype(np.int64))
+    moved = directions @ gram
+    most = max(sum(map(abs, row)) for row in (moved @ directions.transposed()).rows)
+    share = Fraction(sum(max(map(abs, row)) ** 2 for row in moved.rows), most)
+    return scaled(at_alpha(epsilon, lambda a: 2 * a / (1 - a) ** 2), share)
 
 
 @lru_cache(maxsize=64)

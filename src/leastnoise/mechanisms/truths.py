@@ -20,11 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, LeastNoiseError, TooLarge
-from leastnoise.exact.arrays import largest_size, whole_array, wide_enough
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
-from leastnoise.exact.samplers.scores import Numbers
-from leastnoise.model.labels import read_labels, unknown_label
+from leastnoise.exact import (
+    Exact,
+    NumberLike,
+    Numbers,
+    largest_size,
+    read_exact,
+    read_integer,
+    whole_array,
+    wide_enough,
+)
+from leastnoise.model import read_labels, unknown_label
 
 __all__ = [
     "Candidates",

@@ -30,11 +30,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.exact.parameters import read_integer
+from leastnoise.exact import Enclosure, RationalMatrix, read_integer
 from leastnoise.model.channel import Channel
-from leastnoise.model.float_programs import guess_program
+from leastnoise.model.float_programs import guess_optimum
 from leastnoise.model.priors import Prior, uniform
 
 __all__ = [
@@ -87,16 +85,17 @@ def _guess_center(floats: NDArray[np.float64]) -> tuple[NDArray[np.float64], tup
     height, width = floats.shape
     eye, ones = sparse.identity, np.ones
     blocks: list[list[Any]] = [
-        [-sparse.kron(ones((height, 1)), eye(width)), -eye(height * width), None],
-        [None, sparse.kron(eye(height), ones((1, width))), -ones((height, 1))],
+        [ones((1, width)), None, None],
+        [sparse.kron(ones((height, 1)), eye(width)), eye(height * width), None],
+        [None, sparse.kron(eye(height), -ones((1, width))), ones((height, 1))],
     ]
-    cost, total = np.zeros(width + height * width + 1), np.zeros((1, width + height * width + 1))
-    cost[-1], total[0, :width] = 1, 1
-    right = np.concatenate([-floats.ravel(), np.zeros(height)])
-    guess = guess_program(cost, total, ones(1), sparse.block_array(blocks).tocsr(), right)
+    cost = np.append(np.zeros(width + height * width), 1.0)
+    least = np.concatenate([ones(1), floats.ravel(), np.zeros(height)])
+    most = np.append(1.0, np.full(len(least) - 1, np.inf))
+    guess = guess_optimum(cost, sparse.block_array(blocks), least, most)
     if guess is None:
         return floats.mean(axis=0), ()
-    weights = -guess.inequality_prices[-height:]
+    weights = guess.prices[-height:]
     return guess.point[:width], tuple(np.flatnonzero(weights > weights.max() / 2).tolist())
 
 

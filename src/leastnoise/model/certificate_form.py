@@ -16,7 +16,7 @@ from numbers import Integral, Rational
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from leastnoise.errors import BadCertificate, LeastNoiseError
-from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact import Enclosure
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import DatasetGraph
 from leastnoise.model.privacy import Privacy
@@ -110,7 +110,7 @@ def require_enclosure(enclosure: Any, name: str) -> None:
 
 
 if TYPE_CHECKING:
-    from leastnoise.model.certificate import Certificate
+    from leastnoise.model.channel_certificates import Certificate
 
 _FORMAT, _VERSION = "leastnoise/certificate", 1
 _RATIONAL = re.compile(r"-?\d+(/\d+)?", re.ASCII)

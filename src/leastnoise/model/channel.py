@@ -8,27 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadChannel
-from leastnoise.exact.arrays import Size
-from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.exact.parameters import NumberLike
-from leastnoise.exact.samplers.categorical import categorical
-from leastnoise.exact.sources import Source
+from leastnoise.errors import BadChannel, shown
+from leastnoise.exact import NumberLike, RationalMatrix, Size, Source, in_shape, system_source
 from leastnoise.model.hyper import Hyper
 from leastnoise.model.labels import read_labels, unknown_label
-from leastnoise.model.priors import PriorLike, read_prior, read_prior_floats
+from leastnoise.model.losses import Loss
+from leastnoise.model.priors import Prior, PriorLike, read_prior, read_prior_floats, uniform
 from leastnoise.model.probability_input import Entries, check_size
+from leastnoise.model.refinement import Remapping, proof_of, separating_loss
 from leastnoise.model.stochastic_matrix import StochasticMatrix
 
-if TYPE_CHECKING:
-    from leastnoise.model.refinement import Refinement
-
-__all__ = ["Channel"]
+__all__ = ["Channel", "Refinement"]
 
 
 class Channel(StochasticMatrix):
@@ -230,12 +226,27 @@ class Channel(StochasticMatrix):
         Read `a.refines(b)` as "a is refined by b" in the words of FMM 2021 and Alvim et al.: b loses at least as much
         as a for every prior and loss. The answer carries its proof, R or a prior and a loss that say no.
 
-        >>> bool(Channel.identity(2).refines(Channel.uniform(2, 2)))
-        True
-        """
-        from leastnoise.model.refinement import decide_refinement  # it makes channels, so it imports this file
+        Raises:
+            BadChannel: A channel has floats, or rows that do not sum to exactly one.
+            UnknownLabel: The two channels have different inputs.
 
-        return decide_refinement(self, other)
+        >>> noisy = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
+        >>> Channel.identity(2).refines(noisy).remap == noisy
+        True
+        >>> answer = noisy.refines(Channel.identity(2))
+        >>> from leastnoise.model.remapping import expected_loss
+        >>> losses = [expected_loss(answer.prior, channel, answer.loss) for channel in (noisy, Channel.identity(2))]
+        >>> answer.holds, losses[0] > losses[1]
+        (False, True)
+        """
+        for label in other.inputs:
+            self.input_place(label)
+        left, right = _exact_entries(self), _exact_entries(other.restrict(self.inputs))
+        proof = proof_of(left, right)
+        if isinstance(proof, Remapping):
+            return Refinement(True, Channel.of_entries(proof.matrix, self.outputs, other.outputs), None, None)
+        loss = separating_loss(proof.matrix, self.inputs, other.outputs)
+        return Refinement(False, None, uniform(self.inputs), loss)
 
     def sample(self, given: Hashable, size: Size = None, source: Source | None = None) -> Any:
         """Draw an output for an input, by its exact law; an array of outputs if `size` is given.
@@ -245,13 +256,54 @@ class Channel(StochasticMatrix):
         >>> Channel.identity("ab").sample("b")
         'b'
         """
-        drawn = categorical([Fraction(weight) for weight in self.row(given)], size, source)
-        if size is None:
-            return self.outputs[drawn]
+        sampler, row = self.sampler(), self.input_place(given)
+        drawn = in_shape(partial(sampler.draw_from, row), size, source)
+        return self.outputs[drawn] if size is None else self._named(drawn)
+
+    def sample_each(self, given: Iterable[Hashable], source: Source | None = None) -> NDArray[Any]:
+        """Draw an output for each of many inputs, independently, each by its exact law.
+
+        >>> Channel.identity("ab").sample_each("abba").tolist()
+        ['a', 'b', 'b', 'a']
+        """
+        rows = np.array([self.input_place(label) for label in given], dtype=np.int64)
+        return self._named(self.sampler().draw(rows, source or system_source))
+
+    def _named(self, places: NDArray[np.int64]) -> NDArray[Any]:
         labels = np.empty(len(self.outputs), dtype=object)
-        for place, label in enumerate(self.outputs):
+        for place, label in enumerate(self.outputs):  # one by one: a label may be a tuple
             labels[place] = label
-        return labels[drawn]
+        return labels[places]
+
+
+class Refinement(NamedTuple):
+    """The answer to a ⊑ b, with its proof.
+
+    Attributes:
+        holds: Whether b = a·R for some channel R.
+        remap: R, with `a.then(R) == b` exactly; None if there is none.
+        prior: If it does not hold, a prior for which b loses strictly less than a under `loss`.
+        loss: That loss; its guesses are the outputs of b.
+    """
+
+    holds: bool
+    remap: Channel | None
+    prior: Prior | None
+    loss: Loss | None
+
+    def __bool__(self) -> bool:
+        """Whether the refinement holds."""
+        return self.holds
+
+
+def _exact_entries(channel: Channel) -> RationalMatrix:
+    if not channel.sums_to_one:
+        raise BadChannel(
+            "refinement is decided exactly, and needs exact rows that sum to one",
+            given=shown(channel),
+            fix="write the entries as fractions, or use channel.to_exact(normalise=True)",
+        )
+    return channel.rationals()
 
 
 def _made_whole(row: Sequence[Fraction], total: Fraction) -> list[Fraction]:

@@ -17,17 +17,17 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from leastnoise.errors import BadChannel, BadParameter, shown
-from leastnoise.exact.parameters import read_rational
+from leastnoise.exact import read_rational
 from leastnoise.model.labels import decode_label, encode_label
 
-__all__ = ["Table", "table_as_dict", "table_from_dict", "table_from_file", "table_from_json"]
+__all__ = ["ChannelTable", "table_as_dict", "table_from_dict", "table_from_file", "table_from_json"]
 
 _LONGEST_CELL = 1 << 16  # letters
 
 _KIND, _VERSION = "leastnoise.channel", 1
 
 
-class Table(NamedTuple):
+class ChannelTable(NamedTuple):
     """What a file says before it is checked: the arguments of a `Channel`."""
 
     rows: Any
@@ -36,7 +36,7 @@ class Table(NamedTuple):
     rounded: bool
 
 
-def table_as_dict(table: Table, *, exact: bool) -> dict[str, Any]:
+def table_as_dict(table: ChannelTable, *, exact: bool) -> dict[str, Any]:
     """A channel as plain data: exact entries as text, doubles as numbers that read back unchanged."""
     return {
         "kind": _KIND,
@@ -49,10 +49,10 @@ def table_as_dict(table: Table, *, exact: bool) -> dict[str, Any]:
     }
 
 
-def table_from_dict(data: Any) -> Table:
+def table_from_dict(data: Any) -> ChannelTable:
     """The table that `table_as_dict` wrote; a bare list of rows will do as well."""
     if isinstance(data, list):
-        return Table(data, None, None, rounded=False)
+        return ChannelTable(data, None, None, rounded=False)
     if not isinstance(data, Mapping) or data.get("kind", _KIND) != _KIND or not isinstance(data.get("rows"), list):
         raise BadChannel(
             "a channel in JSON is an object with inputs, outputs and rows", given=data, fix="write it with `to_json`"
@@ -69,10 +69,10 @@ def table_from_dict(data: Any) -> Table:
         if given is not None and not isinstance(given, list):
             raise BadChannel(f"{what} in JSON are a list of labels", given=given, fix="write it with `to_json`")
         labels[what] = None if given is None else [decode_label(label) for label in given]
-    return Table(data["rows"], labels["inputs"], labels["outputs"], rounded=data.get("rounded") is True)
+    return ChannelTable(data["rows"], labels["inputs"], labels["outputs"], rounded=data.get("rounded") is True)
 
 
-def table_from_json(text: str) -> Table:
+def table_from_json(text: str) -> ChannelTable:
     """Read a channel from JSON text."""
     try:
         return table_from_dict(json.loads(text, parse_constant=_refuse_constant))
@@ -82,7 +82,7 @@ def table_from_json(text: str) -> Table:
         raise BadChannel("this is not JSON", given=str(error), fix="write the channel with `to_json`") from None
 
 
-def table_from_file(path: str | Path) -> Table:
+def table_from_file(path: str | Path) -> ChannelTable:
     """Read a channel from a .json, .csv or .npy file."""
     path = Path(path)
     readers = {".json": _read_json, ".csv": _read_csv, ".npy": _read_npy}
@@ -95,18 +95,18 @@ def table_from_file(path: str | Path) -> Table:
         raise BadChannel(f"{path.name} cannot be read: {reason}", given=str(path), fix="check the path") from None
 
 
-def _read_json(path: Path) -> Table:
+def _read_json(path: Path) -> ChannelTable:
     return table_from_json(path.read_text(encoding="utf-8"))
 
 
-def _read_npy(path: Path) -> Table:
+def _read_npy(path: Path) -> ChannelTable:
     try:
-        return Table(np.load(path, allow_pickle=False), None, None, rounded=False)
+        return ChannelTable(np.load(path, allow_pickle=False), None, None, rounded=False)
     except (ValueError, EOFError) as error:
         raise BadChannel("this is no NPY file of numbers", given=str(error), fix="write it with numpy.save") from None
 
 
-def _read_csv(path: Path) -> Table:
+def _read_csv(path: Path) -> ChannelTable:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             lines = [[cell.strip() for cell in line] for line in csv.reader(file) if any(cell.strip() for cell in line)]
@@ -118,9 +118,9 @@ def _read_csv(path: Path) -> Table:
         )
     rounded = any("." in cell for line in lines for cell in line)
     if not lines or _as_number(lines[0][0]) is not None:
-        return Table(lines, None, None, rounded)
+        return ChannelTable(lines, None, None, rounded)
     head, *body = lines
-    return Table(
+    return ChannelTable(
         [line[1:] for line in body],
         [_as_label(line[0]) for line in body],
         [_as_label(cell) for cell in head[1:]],

@@ -9,15 +9,18 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
+from math import prod
 from typing import Literal, TypeAlias, get_args
 
 from leastnoise.errors import BadGraph, BadLoss, BadParameter, BadPrior, shown
-from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.exact.parameters import NumberLike
+from leastnoise.exact import NumberLike, RationalMatrix
 from leastnoise.model.graphs import DatasetGraph, parse_graph
+from leastnoise.model.graphs.grids import factors_of
 from leastnoise.model.labels import read_labels
+from leastnoise.model.limits import require_memory
 from leastnoise.model.losses import Loss
-from leastnoise.model.priors import PriorLike, read_prior
+from leastnoise.model.priors import PriorLike, ProductPrior, read_prior
 from leastnoise.model.privacy import Privacy
 
 __all__ = ["DesignProblem", "Objective", "Reader", "read_problem"]
@@ -38,6 +41,7 @@ class DesignProblem:
         outputs: What may be answered; None for the nodes.
         objective: "average": the loss under the prior. "worst": the largest expected loss of an input.
         reader: "fixed": an output is taken at its word. "rational": the reader may say something else on seeing it.
+        factor_priors: For independent coordinates the prior of each, None for a uniform one; `prior` is then None.
     """
 
     graph: DatasetGraph
@@ -47,6 +51,7 @@ class DesignProblem:
     outputs: tuple[Hashable, ...] | None = None
     objective: Objective = "average"
     reader: Reader = "rational"
+    factor_priors: tuple[tuple[Fraction, ...] | None, ...] | None = None
 
     @property
     def answers(self) -> Sequence[Hashable]:
@@ -61,11 +66,18 @@ class DesignProblem:
     @property
     def has_uniform_prior(self) -> bool:
         """Whether the average is taken over all inputs alike."""
+        if self.factor_priors is not None:
+            return all(factor is None or len(set(factor)) == 1 for factor in self.factor_priors)
         return self.objective == "average" and (self.prior is None or len(set(self.prior)) == 1)
 
     @cached_property
     def weights(self) -> tuple[Fraction, ...]:
         """The prior in node order, also where it was left out."""
+        if self.factor_priors is not None:
+            require_memory(64 * (self.graph.size or 0), f"the prior of {self.graph.name}", "use fewer nodes")
+            factors = zip(self.factor_priors, factors_of(self.graph), strict=True)
+            listed = [[Fraction(1, len(one.nodes))] * len(one.nodes) if own is None else own for own, one in factors]
+            return tuple(prod(each, start=Fraction(1)) for each in product(*listed))
         size = len(self.graph.nodes)
         return (Fraction(1, size),) * size if self.prior is None else self.prior
 
@@ -101,7 +113,7 @@ def read_problem(
     graph: DatasetGraph | str,
     epsilon: NumberLike,
     delta: NumberLike = 0,
-    prior: PriorLike | None = None,
+    prior: PriorLike | ProductPrior | None = None,
     loss: Loss | None = None,
     outputs: Iterable[Hashable] | None = None,
     objective: str = "average",
@@ -142,12 +154,24 @@ def read_problem(
     return DesignProblem(
         space,
         privacy,
-        prior=_read_weights(prior, space, objective),
+        prior=None if isinstance(prior, ProductPrior) else _read_weights(prior, space, objective),
         loss=loss,
         outputs=_read_outputs(space, loss, outputs, reader),
         objective="worst" if objective == "worst" else "average",
         reader="fixed" if reader == "fixed" else "rational",
+        factor_priors=_read_factors(prior, space, objective) if isinstance(prior, ProductPrior) else None,
     )
+
+
+def _read_factors(prior: ProductPrior, graph: DatasetGraph, objective: str) -> tuple[tuple[Fraction, ...] | None, ...]:
+    factors = factors_of(graph)
+    if len(factors) != len(prior.factors):
+        raise BadPrior(
+            "independent coordinates need a grid, torus, cube or Hamming graph with as many of them",
+            given=f"{len(prior.factors)} priors, {graph.name}",
+            fix="pass a prior for each coordinate",
+        )
+    return tuple(_read_weights(each, factor, objective) for each, factor in zip(prior.factors, factors, strict=True))
 
 
 def _read_weights(prior: PriorLike | None, graph: DatasetGraph, objective: str) -> tuple[Fraction, ...] | None:
@@ -175,7 +199,7 @@ def _read_outputs(
         raise BadParameter(
             "a rational reader says one of the loss's guesses whatever the outputs are called, and these differ",
             given=f"{len(labels)} outputs, {len(guesses)} guesses",
-            fix='leave the outputs out, or pass reader="fixed" to have them taken at their word',
+            fix='leave the outputs out, or pass reader="fixed" to use them as they are',
         )
     strangers = [label for label in labels if label not in graph] if loss is None else []
     if strangers:

@@ -12,8 +12,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, TypeAlias
 
 from leastnoise.errors import UnknownEvent
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.exact import Exact, NumberLike, read_exact, read_integer, read_rational
 
 __all__ = [
     "Approximate",
@@ -235,10 +234,10 @@ class ThresholdedGaussian:
 
 
 @dataclass(frozen=True)
-class Composed:
-    """Several events on the same people, one after the other."""
+class _Several:
+    """A list of events; what the list means is its kind."""
 
-    kind: ClassVar[str] = "composed"
+    kind: ClassVar[str]
     events: tuple[Event, ...]
 
     def __post_init__(self) -> None:
@@ -251,7 +250,14 @@ class Composed:
 
 
 @dataclass(frozen=True)
-class Parallel:
+class Composed(_Several):
+    """Several events on the same people, one after the other."""
+
+    kind: ClassVar[str] = "composed"
+
+
+@dataclass(frozen=True)
+class Parallel(_Several):
     """Several events on disjoint parts of the data: each person is in one part, so the largest counts.
 
     Neighbours here differ in one person who is in or out. Where they differ in a person's record and the record
@@ -259,15 +265,6 @@ class Parallel:
     """
 
     kind: ClassVar[str] = "parallel"
-    events: tuple[Event, ...]
-
-    def __post_init__(self) -> None:
-        """Take any sequence, and nothing but events."""
-        object.__setattr__(self, "events", _read_events(self.events))
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready, exact."""
-        return {"kind": self.kind, "events": [event.to_dict() for event in self.events]}
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from leastnoise.exact.matrices import RationalMatrix
+from leastnoise.exact import RationalMatrix
 from leastnoise.model.probability_input import Entries, FloatMatrix
 
 __all__ = ["Hyper", "Posterior"]

@@ -16,11 +16,8 @@ from typing import TypeAlias
 import numpy as np
 
 from leastnoise.errors import BadChannel, BadParameter
-from leastnoise.exact.enclosures import Enclosure, sqrt_enclosure
-from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.exact.parameters import NumberLike, read_rational
-from leastnoise.exact.programs import Optimum, minimise
-from leastnoise.model.float_programs import guess_program
+from leastnoise.exact import Enclosure, NumberLike, Optimum, RationalMatrix, minimise, read_rational, sqrt_enclosure
+from leastnoise.model.float_programs import guess_optimum
 from leastnoise.model.hyper import Hyper
 from leastnoise.model.labels import label_number
 
@@ -124,8 +121,9 @@ def _likely_columns(cost: Exacts, rows: Sequence[Sequence[int]], right: Exacts) 
     """The columns in the order in which a float solver would have them in the basis: used ones, then cheap ones."""
     matrix = np.array(rows, dtype=np.float64)
     floats = np.array([float(c) for c in cost])
-    guess = guess_program(floats, matrix, np.array([float(b) for b in right]))
+    masses = np.array([float(b) for b in right])
+    guess = guess_optimum(floats, matrix, masses, masses)
     if guess is None:
         return []
-    reduced = floats - guess.equation_prices @ matrix
+    reduced = floats - guess.prices @ matrix
     return [int(place) for place in np.lexsort((reduced, -guess.point))]

@@ -13,10 +13,19 @@ from itertools import islice
 from numbers import Integral
 from typing import Any, SupportsFloat
 
-from leastnoise.errors import BadChannel, BadParameter, TooLarge, UnknownLabel, shown
-from leastnoise.exact.parameters import read_rational
+from leastnoise.errors import BadChannel, BadParameter, TooLarge, UnknownColumn, UnknownLabel, shown
+from leastnoise.exact import read_rational
 
-__all__ = ["decode_label", "encode_label", "index_labels", "label_number", "read_labels", "suggest", "unknown_label"]
+__all__ = [
+    "closest",
+    "decode_label",
+    "encode_label",
+    "index_labels",
+    "label_number",
+    "read_labels",
+    "suggest",
+    "unknown_label",
+]
 
 _SHOWN = 6
 _LONGEST_GUESSED = 200  # characters of a wrong label that are compared with the right ones
@@ -85,18 +94,30 @@ def unknown_label(label: object, known: Iterable[Hashable], what: str) -> Unknow
     Traceback (most recent call last):
     leastnoise.errors.UnknownLabel: there is no output of this name; given: 'appel'; did you mean 'apple'?
     """
-    return UnknownLabel(f"there is no {what} of this name", given=shown(label), fix=suggest(label, known, what))
+    kind = UnknownColumn if what == "column" else UnknownLabel
+    return kind(f"there is no {what} of this name", given=shown(label), fix=suggest(label, known, what))
 
 
 def suggest(label: object, known: Iterable[Hashable], what: str) -> str:
     """What to write instead of a label that is not there: the closest one, or what there is."""
     labels = list(known)
-    written = {_text(each): each for each in reversed(labels)}
-    close = difflib.get_close_matches(_text(label)[:_LONGEST_GUESSED], written, n=1, cutoff=0.5)
-    if close:
-        return f"did you mean {shown(written[close[0]])}?"
+    near = closest(label, labels)
+    if near is not None:
+        return f"did you mean {shown(near)}?"
     listed = ", ".join(map(shown, labels[:_SHOWN]))
     return f"the {what}s are {listed}{', …' if len(labels) > _SHOWN else ''}"
+
+
+def closest(label: object, known: Iterable[Hashable], alike: float = 0.5) -> Hashable | None:
+    """The known label that is most like one that is not there; None where none is `alike`, from 0 to 1, to it.
+
+    >>> closest("appel", ["pear", "apple"]), closest("x", ["apple"])
+    ('apple', None)
+    """
+    written = {_text(each): each for each in reversed(list(known))}
+    same = [each for text, each in written.items() if text.casefold() == _text(label).casefold()]
+    near = difflib.get_close_matches(_text(label)[:_LONGEST_GUESSED], written, n=1, cutoff=alike)
+    return same[-1] if same else written[near[0]] if near else None
 
 
 def _text(label: object) -> str:

@@ -13,9 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.balls import of_fraction
-from leastnoise.exact.enclosures import Enclosure, enclose
-from leastnoise.exact.numbers import Exact, ln
+from leastnoise.exact import Enclosure, Exact, enclose, ln, of_fraction
 from leastnoise.model.channel import Channel
 from leastnoise.model.losses import Loss, from_function
 from leastnoise.model.priors import PriorLike

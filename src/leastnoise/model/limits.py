@@ -17,6 +17,9 @@ __all__ = [
     "LONGEST_ANSWER",
     "MOST_CELLS",
     "MOST_CELLS_FOR_BODIES",
+    "MOST_DENSE_CELLS",
+    "MOST_DESIGNED",
+    "MOST_DESIGNED_CELLS",
     "MOST_ENTRIES",
     "MOST_GROUPS",
     "MOST_NUMBERS",
@@ -59,8 +62,16 @@ MOST_TABLES = 1_000
 MOST_TABLE_CELLS = 5 * MOST_CELLS
 """Cells of all marginal tables of one release together; the table over all columns is never formed."""
 
-MOST_STRATEGY_CELLS = 1024
+MOST_STRATEGY_CELLS = 4096
 """Cells of one factor of a linear workload whose best strategy is searched for: its matrix has as many rows."""
+
+MOST_DENSE_CELLS = 1024
+"""The same where no structure of the workload is known: hierarchies, ranges with weights, the goal "largest" of ranges,
+independent answers of a matrix. Each step of the search needs all eigenvectors of a matrix of that size."""
+
+MOST_DESIGNED, MOST_DESIGNED_CELLS = 10_000, 1_000
+"""The largest count that an answer is designed for, and the cells of such an answer. Cells times counts are at most
+`MOST_CELLS`, too: each count of each cell has its probability."""
 
 MOST_POINTS = 1 << 16
 """Points of a grid for quantiles; as many edges go to the engine."""

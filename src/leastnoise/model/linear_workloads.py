@@ -6,7 +6,8 @@ With cells x ∈ Z^n a workload asks for the answers W·x. All that a plan needs
     V = Mᵀ·diag(weights)·M   for the M with W = M·F,
 
 so that Σ weight·(error of an answer)² = tr(V·C) if F·x is known up to noise of covariance C. For prefix sums V has
-the entries n − max(i, j), for ranges (min(i, j) + 1)·(n − max(i, j)) where all weights are one.
+the entries n − max(i, j), for ranges (min(i, j) + 1)·(n − max(i, j)) where all weights are one. In both cases V⁻¹ is
+zero beside three diagonals (`bands`), which makes thousands of cells quick.
 """
 
 from __future__ import annotations
@@ -16,18 +17,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import lcm
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge
-from leastnoise.exact.integer_matrices import IntegerMatrix
-from leastnoise.exact.matrices import RationalMatrix, beside
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
-from leastnoise.model.limits import LARGEST_ENTRY, MOST_CELLS, MOST_ENTRIES, MOST_STRATEGY_CELLS
+from leastnoise.exact import IntegerMatrix, NumberLike, RationalMatrix, beside, read_integer, read_rational
+from leastnoise.model.limits import LARGEST_ENTRY, MOST_CELLS, MOST_DENSE_CELLS, MOST_ENTRIES, MOST_STRATEGY_CELLS
 
 __all__ = [
     "ExplicitWorkload",
@@ -36,12 +35,27 @@ __all__ = [
     "LinearWorkload",
     "PrefixSums",
     "Ranges",
+    "StackedWorkload",
     "TotalWorkload",
     "workload_from_dict",
 ]
 
 Weights = tuple[Fraction, ...]
 Numbers = NDArray[Any]  # Python's integers or Fractions, which never wrap; doubles where a guess is enough
+
+
+class Bands(NamedTuple):
+    """A symmetric V⁻¹ that is zero beside three diagonals.
+
+    Attributes:
+        diagonal: Its diagonal.
+        beside: The sizes of the entries beside it.
+        loads: The diagonal of V.
+    """
+
+    diagonal: Numbers
+    beside: Numbers
+    loads: Numbers
 
 
 @dataclass(frozen=True)
@@ -53,14 +67,15 @@ class LinearWorkload(ABC):
     """
 
     kind: ClassVar[str]
+    most_cells: ClassVar[int] = MOST_STRATEGY_CELLS
     cells: int
 
     def __post_init__(self) -> None:
-        """Refuse a size that is none, or too large."""
+        """Refuse a size that is not a whole number above zero, or too large."""
         object.__setattr__(self, "cells", read_integer(self.cells, "cells", at_least=1))
-        if self.cells > MOST_STRATEGY_CELLS:
+        if self.cells > self.most_cells:
             raise TooLarge(
-                f"a strategy is planned for at most {MOST_STRATEGY_CELLS} cells", given=self.cells, fix="use wider bins"
+                f"a strategy is planned for at most {self.most_cells} cells", given=self.cells, fix="use wider bins"
             )
 
     @property
@@ -91,7 +106,11 @@ class LinearWorkload(ABC):
     def gram(self, weights: Weights | None = None) -> tuple[IntegerMatrix, int]:
         """V as a whole matrix over a whole number."""
         whole, common = _whole(weights or (Fraction(1),) * self.answers)
-        return IntegerMatrix(self.weigh(whole).tolist(), self.rank), common * self.below**2
+        return IntegerMatrix(self.weigh(whole), self.rank), common * self.below**2
+
+    def bands(self, weights: Numbers | None = None) -> Bands | None:  # noqa: ARG002
+        """V⁻¹ where it is zero beside three diagonals, for weights above zero; None where it is not."""
+        return None
 
     @property
     def below(self) -> int:
@@ -157,6 +176,12 @@ class LinearWorkload(ABC):
         return read
 
 
+def _ones(count: int) -> Numbers:
+    ones = np.empty(count, dtype=object)
+    ones[:] = Fraction(1)
+    return ones
+
+
 def _whole(weights: Sequence[Fraction]) -> tuple[Numbers, int]:
     """Weights as whole numbers over one denominator."""
     common = lcm(*(weight.denominator for weight in weights))
@@ -183,6 +208,11 @@ class IdentityWorkload(LinearWorkload):
     def weigh(self, weights: Numbers) -> Numbers:
         """The weights on the diagonal."""
         return np.diag(weights)
+
+    def bands(self, weights: Numbers | None = None) -> Bands | None:
+        """One over the weights."""
+        loads = _ones(self.cells) if weights is None else weights
+        return Bands(1 / loads, 0 * loads[1:], loads)
 
     def evaluate(self, estimates: Numbers) -> Numbers:
         """The estimates."""
@@ -216,6 +246,24 @@ class PrefixSums(LinearWorkload):
         """V_ij is the weight of all answers from max(i, j) on."""
         later, places = np.cumsum(weights[::-1])[::-1], np.arange(self.cells)
         return later[np.maximum.outer(places, places)]
+
+    def gram(self, weights: Weights | None = None) -> tuple[IntegerMatrix, int]:
+        """The entries n − max(i, j) where all weights are one."""
+        if weights is not None:
+            return super().gram(weights)
+        places = np.arange(self.cells, dtype=np.int64)
+        return IntegerMatrix(self.cells - np.maximum.outer(places, places)), 1
+
+    def bands(self, weights: Numbers | None = None) -> Bands:
+        """W⁻¹·diag(1/weights)·W⁻ᵀ: differences of neighbours have the entries 1 and −1."""
+        read = _ones(self.cells) if weights is None else weights
+        each = 1 / read
+        return Bands(each + np.concatenate([0 * each[:1], each[:-1]]), each[:-1], np.cumsum(read[::-1])[::-1])
+
+    def mirrored_bands(self, multipliers: Numbers) -> Bands:
+        """The same for the transposed matrix: (W·diag(multipliers)·Wᵀ)⁻¹."""
+        bands = self.bands(multipliers[::-1])
+        return Bands(bands.diagonal[::-1], bands.beside[::-1], bands.loads[::-1])
 
     def evaluate(self, estimates: Numbers) -> Numbers:
         """Running sums."""
@@ -264,6 +312,21 @@ class Ranges(LinearWorkload):
         table[np.triu_indices(self.cells)] = weights
         holding = np.cumsum(np.cumsum(table, axis=0)[:, ::-1], axis=1)[:, ::-1]
         return holding[np.minimum.outer(places, places), np.maximum.outer(places, places)]
+
+    def gram(self, weights: Weights | None = None) -> tuple[IntegerMatrix, int]:
+        """(min(i, j) + 1)·(n − max(i, j)) where all weights are one."""
+        if weights is not None:
+            return super().gram(weights)
+        places = np.arange(self.cells, dtype=np.int64)
+        table = (np.minimum.outer(places, places) + 1) * (self.cells - np.maximum.outer(places, places))
+        return IntegerMatrix(table), 1
+
+    def bands(self, weights: Numbers | None = None) -> Bands | None:
+        """2 and −1, over n + 1: second differences; only where all weights are one."""
+        if weights is not None:
+            return None
+        each, places = _ones(self.cells) / (self.cells + 1), np.arange(self.cells).astype(object)
+        return Bands(2 * each, each[1:], (places + 1) * (self.cells - places))
 
     def evaluate(self, estimates: Numbers) -> Numbers:
         """All ranges: differences of running sums."""
@@ -436,11 +499,11 @@ class ExplicitWorkload(LinearWorkload):
     def forms(self, matrix: Numbers) -> Numbers:
         """m·S·mᵀ."""
         rows = self._map[0].array()
-        if matrix.dtype == object:
-            mapped = (self._map[0] @ IntegerMatrix(matrix.tolist(), self.rank)).array()
-        else:
+        if matrix.dtype == np.float64:
             rows = rows.astype(float)
             mapped = rows @ matrix
+        else:
+            mapped = (self._map[0] @ IntegerMatrix(matrix, self.rank)).array()
         forms: Numbers = (mapped * rows).sum(axis=1)
         return forms
 
@@ -483,6 +546,7 @@ class HierarchyWorkload(LinearWorkload):
     """
 
     kind: ClassVar[str] = "hierarchy"
+    most_cells: ClassVar[int] = MOST_DENSE_CELLS
     levels: tuple[tuple[int, ...], ...]
 
     def __init__(self, levels: Sequence[Sequence[int]]) -> None:
@@ -548,9 +612,83 @@ class HierarchyWorkload(LinearWorkload):
         return f"{len(self.levels)} levels above {self.cells} cells"
 
 
+@dataclass(frozen=True, init=False)
+class StackedWorkload(LinearWorkload):
+    """The answers of several workloads over the same cells, one after the other.
+
+    Args:
+        parts: The workloads; the columns of each are independent.
+
+    >>> both = StackedWorkload([IdentityWorkload(2), PrefixSums(2)])
+    >>> both.answers, both.gram()[0].rows
+    (4, ((3, 1), (1, 2)))
+    """
+
+    kind: ClassVar[str] = "several workloads"
+    parts: tuple[LinearWorkload, ...]
+
+    def __init__(self, parts: Sequence[LinearWorkload]) -> None:
+        flat = all(part.independent and not isinstance(part, StackedWorkload) for part in parts)
+        if not parts or not flat or len({part.cells for part in parts}) > 1:
+            raise BadParameter(
+                "workloads are stacked once, over the same cells, with independent columns", fix="ask apart"
+            )
+        object.__setattr__(self, "parts", tuple(parts))
+        super().__init__(parts[0].cells)
+
+    @property
+    def answers(self) -> int:
+        """Those of all parts."""
+        return sum(part.answers for part in self.parts)
+
+    @property
+    def spans(self) -> list[slice]:
+        """Where the answers of each part stand."""
+        ends = list(accumulate((part.answers for part in self.parts), initial=0))
+        return [slice(start, end) for start, end in pairwise(ends)]
+
+    def weigh(self, weights: Numbers) -> Numbers:
+        """The sum over the parts; each over its own denominator, which is one where columns are independent."""
+        pairs = zip(self.parts, self.spans, strict=True)
+        return sum(part.weigh(weights[span]) for part, span in pairs)  # type: ignore[return-value]
+
+    def evaluate(self, estimates: Numbers) -> Numbers:
+        """The answers of all parts."""
+        return np.concatenate([part.evaluate(estimates) for part in self.parts], axis=-1)
+
+    def forms(self, matrix: Numbers) -> Numbers:
+        """Those of all parts."""
+        return np.concatenate([part.forms(matrix) for part in self.parts])
+
+    def lengths(self) -> list[Fraction]:
+        """Those of all parts."""
+        return [length for part in self.parts for length in part.lengths()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The parts."""
+        return {"kind": self.kind, "parts": [part.to_dict() for part in self.parts]}
+
+    @classmethod
+    def of_dict(cls, data: Mapping[str, Any]) -> LinearWorkload:
+        """Read what `to_dict` wrote."""
+        return cls([workload_from_dict(part) for part in data["parts"]])
+
+    def __str__(self) -> str:
+        """The parts."""
+        return ", ".join(map(str, self.parts))
+
+
 _KINDS: dict[str, type[LinearWorkload]] = {
     kind.kind: kind
-    for kind in (IdentityWorkload, PrefixSums, Ranges, TotalWorkload, ExplicitWorkload, HierarchyWorkload)
+    for kind in (
+        IdentityWorkload,
+        PrefixSums,
+        Ranges,
+        TotalWorkload,
+        ExplicitWorkload,
+        HierarchyWorkload,
+        StackedWorkload,
+    )
 }
 
 

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from leastnoise.errors import BadLoss, BadParameter
-from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.exact import NumberLike, RationalMatrix, read_rational
 from leastnoise.model.labels import index_labels, label_number, read_labels, unknown_label
 from leastnoise.model.probability_input import FloatMatrix, check_size
 
@@ -26,6 +25,7 @@ __all__ = [
     "Legality",
     "Loss",
     "absolute",
+    "additive",
     "from_function",
     "from_matrix",
     "is_legal",
@@ -45,11 +45,13 @@ class Loss:
         name: What it is called in reports.
         function: Gives ℓ(w, x); floats are read as the decimals they are written as.
         guesses: What a reader may guess; None stands for the inputs of the channel at hand.
+        parts: For a loss that adds up over coordinates the loss of each; else none.
     """
 
     name: str
     function: Callable[[Any, Any], NumberLike]
     guesses: Labels | None = None
+    parts: tuple[Loss, ...] = ()
 
     def guessing(self, guesses: Iterable[Hashable]) -> Loss:
         """The same loss for a reader who may make these guesses.
@@ -95,6 +97,33 @@ def from_function(
         )
     called = name or str(getattr(function, "__name__", "loss"))
     return Loss(called, function, None if guesses is None else read_labels(guesses, "guesses"))
+
+
+def additive(*parts: Loss) -> Loss:
+    """The loss of a tuple that adds up over its coordinates, for grids, tori, cubes and Hamming graphs.
+
+    Args:
+        parts: The loss of each coordinate.
+
+    >>> additive(absolute, squared).function((1, 2), (3, 5))
+    Fraction(11, 1)
+    """
+    if not parts or any(not isinstance(part, Loss) or part.guesses is not None for part in parts):
+        raise BadLoss(
+            "each coordinate has a loss, which guesses the coordinate's values", fix="pass additive(squared, squared)"
+        )
+    return Loss(" + ".join(part.name for part in parts), _Total(parts), None, parts)
+
+
+@dataclass(frozen=True)
+class _Total:
+    """The sum over coordinates; a class, so that a design can be pickled."""
+
+    parts: tuple[Loss, ...]
+
+    def __call__(self, guess: Any, truth: Any) -> Fraction:
+        each = zip(self.parts, guess, truth, strict=True)
+        return sum((_number(part.function(w, x), w, x) for part, w, x in each), Fraction(0))
 
 
 def from_matrix(

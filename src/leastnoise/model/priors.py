@@ -8,6 +8,7 @@ which somebody has computed, may miss one by what doubles round; it is divided b
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -15,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, BadPrior, TooLarge
-from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.exact import NumberLike, read_rational
 from leastnoise.model.labels import read_labels, unknown_label
 
-__all__ = ["Prior", "PriorLike", "read_prior", "read_prior_floats", "uniform"]
+__all__ = ["Prior", "PriorLike", "ProductPrior", "independent", "read_prior", "read_prior_floats", "uniform"]
 
 _MOST_INPUTS = 1 << 22
 
@@ -112,6 +113,27 @@ class Prior(Mapping[Hashable, Fraction]):
     def __repr__(self) -> str:
         """Labels and probabilities."""
         return f"Prior({{{', '.join(f'{label!r}: {value}' for label, value in self.items())}}})"
+
+
+@dataclass(frozen=True)
+class ProductPrior:
+    """Independent coordinates, each with a prior of its own; None for a uniform one. Made by `independent`."""
+
+    factors: tuple[PriorLike | None, ...]
+
+
+def independent(*factors: PriorLike | None) -> ProductPrior:
+    """The prior of a tuple whose coordinates are independent, for grids, tori, cubes and Hamming graphs.
+
+    Args:
+        factors: For each coordinate its prior; None for a uniform one.
+
+    >>> len(independent([0.5, 0.5], None).factors)
+    2
+    """
+    if not factors or any(isinstance(factor, ProductPrior) for factor in factors):
+        raise BadPrior("a product has a prior for each coordinate", given=len(factors), fix="pass one prior for each")
+    return ProductPrior(factors)
 
 
 PriorLike: TypeAlias = Prior | Mapping[Hashable, NumberLike] | Sequence[NumberLike]

@@ -6,8 +6,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias, final
 
 from leastnoise.errors import BadParameter, WrongCurrency
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_rational
+from leastnoise.exact import Exact, NumberLike, read_exact, read_rational
 from leastnoise.model.show import brief
 
 __all__ = ["Currency", "Privacy"]

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadChannel, BadParameter, TooLarge, shown
-from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.exact.parameters import read_rational
+from leastnoise.exact import RationalMatrix, read_rational
 
 __all__ = ["Entries", "FloatMatrix", "check_size", "check_sums", "read_entries", "read_table"]
 

@@ -19,20 +19,16 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadChannel, shown
-from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.exact.programs import Optimum, minimise
-from leastnoise.model.channel import Channel
-from leastnoise.model.float_programs import guess_program
+from leastnoise.exact import Optimum, RationalMatrix, minimise
+from leastnoise.model.float_programs import guess_optimum
 from leastnoise.model.losses import Loss, from_matrix
-from leastnoise.model.priors import Prior, uniform
 
-__all__ = ["Prices", "Refinement", "Remapping", "candidates", "decide_refinement"]
+__all__ = ["Prices", "Remapping", "candidates", "proof_of", "separating_loss"]
 
 _POSITIVE = (1e-9, 1e-7, 1e-12)  # what a float solver may mean by zero
 _DENOMINATORS = (1, 2, 6, 60, 10**3, 10**6, 10**9, 10**15)
@@ -66,10 +62,10 @@ class Prices:
         return paid < sum((value for value, _ in least), start=Fraction(0))
 
 
-Candidate = Remapping | Prices
+Evidence = Remapping | Prices
 
 
-def candidates(left: RationalMatrix, right: RationalMatrix) -> Iterator[Candidate]:
+def candidates(left: RationalMatrix, right: RationalMatrix) -> Iterator[Evidence]:
     """Candidates for A = `left` and B = `right`; at least one of them proves."""
     groups = _equal_posteriors(left)
     merged = RationalMatrix(
@@ -95,7 +91,7 @@ def _spread(matrix: RationalMatrix, groups: Sequence[Sequence[int]], height: int
     return Remapping(matrix.take_rows([place.get(i, 0) for i in range(height)]))
 
 
-def _candidates_of_merged(left: RationalMatrix, right: RationalMatrix) -> Iterator[Candidate]:
+def _candidates_of_merged(left: RationalMatrix, right: RationalMatrix) -> Iterator[Evidence]:
     solution = left.solve(right)
     if solution is None:
         yield _unreachable_column(left, right)
@@ -158,10 +154,10 @@ def _guess(left: RationalMatrix, right: RationalMatrix) -> tuple[NDArray[np.floa
     blocks: list[list[Any]] = [[spread, slack, -slack], [sums, None, None]]
     target = np.concatenate([(b / b_mass).ravel(), np.ones(many)])
     cost = np.concatenate([np.zeros(many * width), np.ones(2 * height * width)])
-    guess = guess_program(cost, sparse.block_array(blocks).tocsr(), target)
+    guess = guess_optimum(cost, sparse.block_array(blocks), target, target)
     if guess is None:
         return None
-    prices = guess.equation_prices[: height * width].reshape(height, width)
+    prices = guess.prices[: height * width].reshape(height, width)
     return guess.point[: many * width].reshape(many, width), -prices / b_mass
 
 
@@ -206,7 +202,7 @@ def _round(prices: NDArray[np.float64]) -> Iterator[Prices]:
         yield Prices(RationalMatrix([[Fraction(entry, denominator) for entry in row] for row in whole]))
 
 
-def _exactly(left: RationalMatrix, right: RationalMatrix, order: Sequence[int]) -> Candidate:
+def _exactly(left: RationalMatrix, right: RationalMatrix, order: Sequence[int]) -> Evidence:
     """The linear program itself, in rationals."""
     (height, many), width = left.shape, right.shape[1]
     rows = [
@@ -221,62 +217,12 @@ def _exactly(left: RationalMatrix, right: RationalMatrix, order: Sequence[int]) 
     return Prices(RationalMatrix([prices[x * width : (x + 1) * width] for x in range(height)]))
 
 
-class Refinement(NamedTuple):
-    """The answer to a ⊑ b, with its proof.
-
-    Attributes:
-        holds: Whether b = a·R for some channel R.
-        remap: R, with `a.then(R) == b` exactly; None if there is none.
-        prior: If it does not hold, a prior for which b loses strictly less than a under `loss`.
-        loss: That loss; its guesses are the outputs of b.
-    """
-
-    holds: bool
-    remap: Channel | None
-    prior: Prior | None
-    loss: Loss | None
-
-    def __bool__(self) -> bool:
-        """Whether the refinement holds."""
-        return self.holds
+def proof_of(left: RationalMatrix, right: RationalMatrix) -> Evidence:
+    """The first candidate that proves, or disproves, A ⊑ B."""
+    return next(candidate for candidate in candidates(left, right) if candidate.proves(left, right))
 
 
-def decide_refinement(a: Channel, b: Channel) -> Refinement:
-    """Whether a ⊑ b, that is b = a·R; the same as `a.refines(b)`.
-
-    Raises:
-        BadChannel: A channel has floats, or rows that do not sum to exactly one.
-        UnknownLabel: The two channels have different inputs.
-
-    >>> noisy = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
-    >>> decide_refinement(Channel.identity(2), noisy).remap == noisy
-    True
-    >>> answer = decide_refinement(noisy, Channel.identity(2))
-    >>> from leastnoise.model.remapping import expected_loss
-    >>> losses = [expected_loss(answer.prior, channel, answer.loss) for channel in (noisy, Channel.identity(2))]
-    >>> answer.holds, losses[0] > losses[1]
-    (False, True)
-    """
-    for label in b.inputs:
-        a.input_place(label)
-    left, right = _exact_entries(a), _exact_entries(b.restrict(a.inputs))
-    proof = next(candidate for candidate in candidates(left, right) if candidate.proves(left, right))
-    if isinstance(proof, Remapping):
-        return Refinement(True, Channel.of_entries(proof.matrix, a.outputs, b.outputs), None, None)
-    return Refinement(False, None, uniform(a.inputs), _loss(proof.matrix, a.inputs, b.outputs))
-
-
-def _exact_entries(channel: Channel) -> RationalMatrix:
-    if not channel.sums_to_one:
-        raise BadChannel(
-            "refinement is decided exactly, and needs exact rows that sum to one",
-            given=shown(channel),
-            fix="write the entries as fractions, or use channel.to_exact(normalise=True)",
-        )
-    return channel.rationals()
-
-
-def _loss(prices: RationalMatrix, inputs: Sequence[Hashable], guesses: Sequence[Hashable]) -> Loss:
+def separating_loss(prices: RationalMatrix, inputs: Sequence[Hashable], guesses: Sequence[Hashable]) -> Loss:
     """Prices as a loss in whole numbers of at least zero.
 
     Under the uniform prior a factor changes nothing, and a number added to the row of an input adds the same to both

@@ -13,8 +13,7 @@ from fractions import Fraction
 from html import escape
 from typing import Any, NamedTuple
 
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import Exact, LogSum
+from leastnoise.exact import Enclosure, Exact, LogSum
 
 __all__ = [
     "Cell",

@@ -5,14 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.model.channel_files import Table, table_as_dict, table_from_dict, table_from_file, table_from_json
+from leastnoise.exact import CategoricalRows, RationalMatrix
+from leastnoise.model.channel_files import (
+    ChannelTable,
+    table_as_dict,
+    table_from_dict,
+    table_from_file,
+    table_from_json,
+)
 from leastnoise.model.labels import index_labels, read_labels, unknown_label
 from leastnoise.model.probability_input import Entries, FloatMatrix, check_sums, read_entries, read_table
 from leastnoise.model.show import channel_html, channel_text
@@ -23,7 +30,16 @@ __all__ = ["StochasticMatrix"]
 class StochasticMatrix:
     """Rows of probabilities with labelled inputs (rows) and outputs (columns), immutable."""
 
-    __slots__ = ("_entries", "_floats", "_input_places", "_inputs", "_output_places", "_outputs", "_sums_to_one")
+    __slots__ = (
+        "_entries",
+        "_floats",
+        "_input_places",
+        "_inputs",
+        "_output_places",
+        "_outputs",
+        "_sampler",
+        "_sums_to_one",
+    )
 
     def __init__(
         self,
@@ -56,6 +72,7 @@ class StochasticMatrix:
         self._output_places = index_labels(self._outputs, "outputs")
         self._sums_to_one = to_one and isinstance(entries, RationalMatrix)
         self._floats: FloatMatrix | None = None
+        self._sampler: CategoricalRows | None = None
         if isinstance(entries, np.ndarray):
             entries.flags.writeable = False
             self._floats = entries
@@ -117,6 +134,15 @@ class StochasticMatrix:
             return self._entries
         return RationalMatrix([[Fraction(entry) for entry in row] for row in self._entries.tolist()])
 
+    def sampler(self) -> CategoricalRows:
+        """What draws places of outputs for places of inputs, in exact proportion to the entries of a row."""
+        if self._sampler is None:
+            entries = self._entries
+            self._sampler = CategoricalRows(
+                entries.whole_row if isinstance(entries, RationalMatrix) else partial(_whole_row, entries)
+            )
+        return self._sampler
+
     def input_place(self, label: Hashable) -> int:
         """Which row an input has."""
         return _place(label, self._input_places, "input")
@@ -128,7 +154,9 @@ class StochasticMatrix:
     def to_dict(self) -> dict[str, Any]:
         """The channel as plain data for JSON, exact numbers as text."""
         rows = ([str(e) if isinstance(e, Fraction) else e for e in self.row(x)] for x in self._inputs)
-        return table_as_dict(Table(list(rows), self._inputs, self._outputs, not self._sums_to_one), exact=self.is_exact)
+        return table_as_dict(
+            ChannelTable(list(rows), self._inputs, self._outputs, not self._sums_to_one), exact=self.is_exact
+        )
 
     def to_json(self) -> str:
         """The channel as JSON text; `from_json` reads it back, equal in every number.
@@ -155,7 +183,7 @@ class StochasticMatrix:
         return cls._of_table(table_from_file(path))
 
     @classmethod
-    def _of_table(cls, table: Table) -> Self:
+    def _of_table(cls, table: ChannelTable) -> Self:
         return cls(table.rows, table.inputs, table.outputs, rounded=table.rounded)
 
     def __eq__(self, other: object) -> bool:
@@ -192,3 +220,10 @@ def _place(label: Hashable, places: dict[Hashable, int], what: str) -> int:
         return places[label]
     except (KeyError, TypeError):
         raise unknown_label(label, places, what) from None
+
+
+def _whole_row(matrix: FloatMatrix, place: int) -> list[int]:
+    """The doubles of a row, which are dyadic rationals, times their common denominator."""
+    ratios = [entry.as_integer_ratio() for entry in matrix[place].tolist()]
+    common = max(below for _, below in ratios)
+    return [above * (common // below) for above, below in ratios]

@@ -5,14 +5,13 @@ Gaussian noise on each number, and every answer is read off by least squares. Wi
 the weighted squared error of all answers is σ²·tr(V·G⁻¹). One unit that changes cell j alone by one changes T·F·x by
 √(f_jᵀ·G·f_j).
 
-* **Error.** For a symmetric N ≈ G⁻¹ let E = I − G·N. Then G⁻¹ = 2N − N·G·N + Eᵀ·G⁻¹·E, so that with ‖E‖² ≤ 1/4
-
-      0 ≤ w·G⁻¹·wᵀ − w·(2N − N·G·N)·wᵀ ≤ 2·‖N‖·‖E‖²·‖w‖²      for every row w.
+* **Error.** For a symmetric N with e = ‖I − G·N‖ < 1, (1 + e)⁻¹·N ⪯ G⁻¹ ⪯ (1 − e)⁻¹·N, so every squared error
+  w·G⁻¹·wᵀ is at most w·N·wᵀ/(1 − e), and hardly less.
 
 * **Bound.** Let Z be any positive definite matrix with f_jᵀ·Z·f_j ≤ 1 for all cells j. For every symmetric D and
-every
-  u ≥ 0, tr(V·Z⁻¹) ≥ tr(V·D)²/κ with κ = Σ u_j + Σ |H·R·Hᵀ|, R = D·V·D − Σ u_j·f_j·f_jᵀ, where H is the inverse of a
-  square of columns of F. (The second sum runs over all entries.)
+  every u ≥ 0, tr(V·Z⁻¹) ≥ tr(V·D)²/κ with κ = Σ u_j + Σ |H·R·Hᵀ|, R = D·V·D − Σ u_j·f_j·f_jᵀ, where H is the inverse
+  of a square of columns of F. (The second sum runs over all entries.) For F = I and u > 0 the best D makes it
+  tr((U^½·V·U^½)^½)²/Σ u_j with U = diag(u): n numbers prove it where V⁻¹ is zero beside three diagonals.
 
 Proofs: docs/theory/strategy.md.
 """
@@ -24,12 +23,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from heapq import nlargest
-from math import prod
+from math import fsum, prod
 from typing import Any
 
+import numpy as np
+
 from leastnoise.errors import BadCertificate, BadParameter
-from leastnoise.exact.enclosures import sqrt_above
-from leastnoise.exact.integer_matrices import IntegerMatrix
+from leastnoise.exact import IntegerMatrix, doubles_above, doubles_below, inverse_root_diagonal, sqrt_above
 from leastnoise.model.certificate_form import as_places, as_rationals, as_whole_table
 from leastnoise.model.linear_workloads import LinearWorkload, Weights, workload_from_dict
 
@@ -40,6 +40,7 @@ __all__ = [
     "StrategyPart",
     "Table",
     "answer_errors",
+    "banded_bound",
     "least_error",
     "sensitivity_of",
     "squared_sensitivity",
@@ -51,45 +52,44 @@ __all__ = [
 GOALS = ("total", "largest")
 NORMS = ("l2", "l1")  # of the change that one unit makes: for Gaussian noise, and for Laplace noise
 _MOST_COEFFICIENTS = 1 << 17
+_CLOSENESS = range(1, 257)  # of an inverse, in bits
 
 Table = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
 class Precision:
-    """G⁻¹ up to a proven error: S/denominator ≤ G⁻¹ ≤ S/denominator + slack·I in the order of symmetric matrices.
+    """G⁻¹ up to a proven factor: N/(1 + e) ⪯ G⁻¹ ⪯ N/(1 − e) with e = 2^-closeness.
 
     Args:
         gram: G = TᵀT.
         inverse: N, symmetric, over `denominator`.
         denominator: A whole number above zero.
+        closeness: At least one.
 
     Raises:
-        BadParameter: N is too far from the inverse of G.
+        BadParameter: It is not proven that N is so near to the inverse of G.
     """
 
     gram: IntegerMatrix
     inverse: IntegerMatrix
     denominator: int
-    product: IntegerMatrix  # G·N
-    off: Fraction  # ‖E‖² in the Frobenius norm
-    slack: Fraction
+    closeness: int
 
-    @staticmethod
-    def of(gram: IntegerMatrix, inverse: IntegerMatrix, denominator: int) -> Precision:
-        """Multiply out, and refuse an N that is too far off."""
-        product, size = gram @ inverse, gram.shape[0]
-        one = IntegerMatrix([[denominator if i == j else 0 for j in range(size)] for i in range(size)], size)
-        rest = one - product
-        off = Fraction(rest.inner(rest), denominator**2)
-        if off > Fraction(1, 4):
+    def __post_init__(self) -> None:
+        """Bound ‖I − G·N‖, and refuse an N that may be too far off."""
+        if self.closeness < 1 or self.gram.distance_above(self.inverse, self.denominator) > self.off:
             raise BadParameter("the inverse is not that of the strategy", fix="plan the strategy again")
-        slack = 2 * Fraction(inverse.largest_row_sum(), denominator) * off
-        return Precision(gram, inverse, denominator, product, off, slack)
 
-    def middle(self) -> IntegerMatrix:
-        """2N − N·G·N, over the square of the denominator."""
-        return 2 * self.denominator * self.inverse - self.inverse @ self.product
+    @property
+    def off(self) -> Fraction:
+        """The distance e."""
+        return Fraction(1, 1 << self.closeness)
+
+    @property
+    def factor(self) -> Fraction:
+        """1/(1 − e), over the denominator: forms of the whole N times it are at least those of G⁻¹."""
+        return 1 / (self.denominator * (1 - self.off))
 
 
 def total_error(precision: Precision, workload: LinearWorkload, weights: Weights | None = None) -> Fraction:
@@ -97,22 +97,22 @@ def total_error(precision: Precision, workload: LinearWorkload, weights: Weights
 
     >>> from leastnoise.model.linear_workloads import PrefixSums
     >>> unit = IntegerMatrix([[1, 0], [0, 1]])
-    >>> total_error(Precision.of(unit, unit, 1), PrefixSums(2))
-    Fraction(3, 1)
+    >>> float(total_error(Precision(unit, unit, 1, 60), PrefixSums(2)))
+    3.0
     """
     gram, common = workload.gram(weights)
-    mapped, denominator = gram @ precision.inverse, precision.denominator
-    straight = 2 * denominator * sum(mapped.diagonal()) - mapped.inner(precision.product.transposed())
-    rest = precision.slack * sum(gram.diagonal())
-    return (Fraction(straight, denominator**2) + rest) / common
+    return gram.inner(precision.inverse) * precision.factor / common
 
 
 def answer_errors(precision: Precision, workload: LinearWorkload) -> list[Fraction]:
     """For each answer at least m·G⁻¹·mᵀ, and hardly more: its squared error at σ = 1."""
-    forms = workload.forms(precision.middle().array())
-    below = precision.denominator**2 * workload.below**2
-    lengths = workload.lengths()
-    return [Fraction(int(f), below) + precision.slack * length for f, length in zip(forms, lengths, strict=True)]
+    factor = precision.factor / workload.below**2
+    return [int(form) * factor for form in _forms(precision, workload)]
+
+
+def _forms(precision: Precision, workload: LinearWorkload) -> Any:
+    """m·N·mᵀ for every answer; sums of at most all entries, and four of those for ranges."""
+    return workload.forms(precision.inverse.numbers(4 * workload.rank**2))
 
 
 def least_error(
@@ -154,6 +154,41 @@ def least_error(
     return Fraction(trace**2) / (common * kappa)
 
 
+def banded_bound(workload: LinearWorkload, multipliers: Sequence[int], weights: Weights | None = None) -> Fraction:
+    """What no strategy of sensitivity one beats: tr((U^½·V·U^½)^½)²/Σu, where V⁻¹ is zero beside three diagonals.
+
+    Args:
+        workload: What is asked.
+        multipliers: u, a whole number above zero for each cell.
+        weights: Of the answers, above zero.
+
+    Raises:
+        BadParameter: V⁻¹ has no such form, or a number is not above zero.
+
+    >>> from leastnoise.model.linear_workloads import IdentityWorkload
+    >>> round(float(banded_bound(IdentityWorkload(2), [3, 3])), 6)
+    2.0
+    """
+    if len(multipliers) != workload.cells or min(multipliers) < 1 or (weights is not None and min(weights) <= 0):
+        raise BadParameter("multipliers and weights of such a bound are above zero", fix="plan the strategy again")
+    bands = workload.bands(None if weights is None else np.array(weights, dtype=object))
+    if bands is None:
+        raise BadParameter("multipliers alone prove nothing for this workload", fix="plan the strategy again")
+    diagonal = [Fraction(entry) / u for entry, u in zip(bands.diagonal, multipliers, strict=True)]
+    both = zip(bands.beside, multipliers, multipliers[1:], strict=False)
+    squares = [Fraction(entry) ** 2 / (u * v) for entry, u, v in both]
+    aside = zip(bands.diagonal, [0, *bands.beside], [*bands.beside, 0], multipliers, strict=True)
+    most = max(Fraction(middle + left + right) / u for middle, left, right, u in aside)
+    least = 1 / Fraction(sum(u * load for u, load in zip(multipliers, bands.loads, strict=True)))
+    try:
+        ends = min(float(least), float(most)), float(most)
+        found = inverse_root_diagonal(doubles_above(diagonal), doubles_below(squares), *ends)
+    except OverflowError:  # a certificate may hold any numbers
+        raise BadParameter("these numbers are out of the range of doubles", fix="use less extreme weights") from None
+    trace = Fraction(fsum(found.tolist())) * (1 - Fraction(1, 2**52))  # the sum is rounded once
+    return trace**2 / sum(multipliers)
+
+
 def _weighted_columns(workload: LinearWorkload, multipliers: Sequence[int]) -> IntegerMatrix:
     """Σ u_j·f_j·f_jᵀ."""
     if workload.basis is None:
@@ -189,7 +224,7 @@ def squared_sensitivity(parts: Sequence[tuple[LinearWorkload, IntegerMatrix]], g
     if groups == 1:
         return rows**2 * longest
     if len(tables) == 1:
-        together = max(sum(nlargest(groups, map(abs, row))) for row in tables[0].rows)
+        together = tables[0].largest_row_sum(groups)
     else:  # the k-th largest entry of a row of the product is at most that of the rows of k-th largest entries
         best = [1]
         for table in tables:
@@ -209,10 +244,10 @@ def sensitivity_of(parts: Sequence[StrategyPart], norm: str, groups: int, rows: 
         return squared_sensitivity([(part.workload, part.gram) for part in parts], groups, rows)
     best = [1]
     for part in parts:
-        strategy, basis = IntegerMatrix(part.strategy), part.workload.basis
-        written = strategy if basis is None else strategy @ basis
-        lengths = [sum(map(abs, column)) for column in written.transposed().rows]
-        best = nlargest(groups, (one * other for one in best for other in nlargest(groups, lengths)))
+        basis = part.workload.basis
+        written = part.strategy if basis is None else part.strategy @ basis
+        lengths = nlargest(groups, written.column_sizes())
+        best = nlargest(groups, (one * other for one in best for other in lengths))
     return (rows * sum(best)) ** 2
 
 
@@ -226,17 +261,19 @@ class StrategyPart:
         strategy: T, whole numbers.
         inverse: Row i holds the first i + 1 entries of row i of N ≈ G⁻¹, times `denominator`.
         denominator: Above zero.
-        dual: D in the same form, up to a factor; empty where there is no bound.
+        closeness: ‖I − G·N‖ is at most 2^-closeness.
+        dual: D in the same form, up to a factor; empty where `multipliers` prove the bound alone, or nothing does.
         multipliers: u, for the bound.
         answer_weights: ω ≥ 0 for each answer: max c_k·e_k ≥ Σ ω_k·c_k·e_k/Σω. Only for the goal "largest".
     """
 
     workload: LinearWorkload
     weights: Weights | None
-    strategy: Table
-    inverse: Table
+    strategy: IntegerMatrix
+    inverse: IntegerMatrix
     denominator: int
-    dual: Table = ()
+    closeness: int
+    dual: IntegerMatrix | None = None
     multipliers: tuple[int, ...] = ()
     answer_weights: Weights = ()
 
@@ -251,24 +288,27 @@ class StrategyPart:
         weights = None if self.weights is None else as_rationals(self.weights, "weights", again.answers)
         if weights is not None and (min(weights) < 0 or not any(weights)):
             raise BadCertificate("weights are at least zero, and not all zero", fix="leave them out for ones")
-        strategy = as_whole_table(self.strategy, "strategy")
-        if not strategy or {len(row) for row in strategy} != {rank}:
+        strategy = _matrix(self.strategy, "strategy")
+        if strategy is None or strategy.shape[1] != rank:
             raise BadCertificate(f"a row of the strategy has {rank} entries", fix="plan the strategy again")
         for name in ("inverse", "dual"):
-            table = as_whole_table(getattr(self, name), name)
-            if (table or name == "inverse") and [len(row) for row in table] != list(range(1, rank + 1)):
+            table = _matrix(getattr(self, name), name, symmetric=True)
+            if table is None if name == "inverse" else table is not None and len(table) != rank:
                 raise BadCertificate(f"{name} is a triangle of {rank} rows", fix="plan the strategy again")
             object.__setattr__(self, name, table)
-        (denominator,) = as_places((self.denominator,), "denominator")
+        if len(self.inverse) != rank:
+            raise BadCertificate(f"inverse is a triangle of {rank} rows", fix="plan the strategy again")
+        denominator, closeness = as_places((self.denominator, self.closeness), "denominator and closeness")
         multipliers = as_places(self.multipliers, "multipliers", again.cells if self.multipliers else 0)
         shares = as_rationals(self.answer_weights, "answer_weights", again.answers if self.answer_weights else 0)
-        if denominator == 0 or (shares and (min(shares) < 0 or not any(shares))):
-            raise BadCertificate("denominator and answer_weights are above zero", fix="plan the strategy again")
+        if denominator == 0 or closeness not in _CLOSENESS or (shares and (min(shares) < 0 or not any(shares))):
+            raise BadCertificate("denominator, closeness and answer_weights are above zero", fix="plan again")
         for name, value in {
             "workload": again,
             "weights": weights,
             "strategy": strategy,
             "denominator": denominator,
+            "closeness": closeness,
             "multipliers": multipliers,
             "answer_weights": shares,
         }.items():
@@ -277,8 +317,7 @@ class StrategyPart:
     @cached_property
     def gram(self) -> IntegerMatrix:
         """G = TᵀT."""
-        strategy = IntegerMatrix(self.strategy)
-        return strategy.transposed() @ strategy
+        return self.strategy.transposed() @ self.strategy
 
     @cached_property
     def precision(self) -> Precision:
@@ -287,7 +326,7 @@ class StrategyPart:
         Raises:
             BadParameter: N is too far from it.
         """
-        return Precision.of(self.gram, IntegerMatrix.symmetric(self.inverse), self.denominator)
+        return Precision(self.gram, self.inverse, self.denominator, self.closeness)
 
     @cached_property
     def answer_errors(self) -> list[Fraction]:
@@ -295,39 +334,38 @@ class StrategyPart:
         return answer_errors(self.precision, self.workload)
 
     def form(self, row: Sequence[int]) -> Fraction:
-        """At least w·G⁻¹·wᵀ for a row w of whole numbers: 2·w·N·wᵀ − (N·w)ᵀ·G·(N·w), and what that leaves open."""
-        precision, wanted = self.precision, IntegerMatrix([list(row)])
-        mapped = wanted @ precision.inverse
-        straight = 2 * precision.denominator * mapped.inner(wanted) - (mapped @ precision.gram).inner(mapped)
-        return Fraction(straight, precision.denominator**2) + precision.slack * sum(entry**2 for entry in row)
+        """At least w·G⁻¹·wᵀ for a row w of whole numbers."""
+        wanted = IntegerMatrix([list(row)])
+        return (wanted @ self.inverse).inner(wanted) * self.precision.factor
 
     @cached_property
     def largest_error(self) -> Fraction:
         """The largest squared error of an answer at σ = 1, rounded up; no list of all answers is made."""
-        middle, below = self.precision.middle().array(), self.precision.denominator**2 * self.workload.below**2
-        return Fraction(int(self.workload.forms(middle).max()), below) + self.precision.slack * self.workload.longest
+        precision, workload = self.precision, self.workload
+        return int(_forms(precision, workload).max()) * precision.factor / workload.below**2
 
     @cached_property
     def largest_coefficients(self) -> list[Fraction]:
         """For each answer at least every |a_l|, where Σ a_l·y_l is its least squares estimate.
 
-        Where there are many answers it is only √e ≥ ‖a‖; else m·S·tᵀ, with at most slack·‖m‖·‖t‖ left open.
+        Where there are many answers it is only √s ≥ ‖a‖, s its squared error; else |m·N·t| and what that leaves open:
+        |m·(G⁻¹ − N)·t| ≤ e/(1 − e)·√(m·N·m)·√(t·N·t), and t·N·t ≤ (1 + e)·t·G⁻¹·t ≤ 1 + e.
         """
-        errors, rows = self.answer_errors, IntegerMatrix(self.strategy)
+        errors = self.answer_errors
         if self.workload.answers * len(self.strategy) > _MOST_COEFFICIENTS:
             roots = {error: sqrt_above(error) for error in set(errors)}
             return [roots[error] for error in errors]
-        estimates = (rows @ self.precision.middle()).array()
+        precision = self.precision
+        estimates = (self.strategy @ precision.inverse).array()
         coefficients = abs(self.workload.evaluate(estimates)).max(axis=0)
-        longest = max((rows @ rows.transposed()).diagonal())
-        lengths = self.workload.lengths()
-        slack = [self.precision.slack * sqrt_above(length * longest) for length in lengths]
-        below = self.precision.denominator**2
-        return [Fraction(most) / below + rest for most, rest in zip(coefficients, slack, strict=True)]
+        share = 2 * precision.off / (1 - precision.off)
+        open_yet = [share * sqrt_above(error) for error in errors]
+        below = precision.denominator
+        return [Fraction(most) / below + rest for most, rest in zip(coefficients, open_yet, strict=True)]
 
     @cached_property
     def largest_coefficient(self) -> Fraction:
-        """The largest of them, or √e for the largest error."""
+        """The largest of them, or √s for the largest error."""
         if self.workload.answers * len(self.strategy) > _MOST_COEFFICIENTS:
             return sqrt_above(self.largest_error)
         return max(self.largest_coefficients)
@@ -342,16 +380,18 @@ class StrategyPart:
 
     def bound(self, goal: str) -> Fraction:
         """What no strategy of sensitivity one beats; zero where nothing is proven."""
-        if not self.dual:
+        if self.dual is None and not self.multipliers:
             return Fraction(0)
-        dual, weights, total = IntegerMatrix.symmetric(self.dual), self.weights, Fraction(1)
+        weights, total = self.weights, Fraction(1)
         if goal == "largest":
             if not self.answer_weights:
                 raise BadCertificate("a bound on the largest error needs weights of the answers", fix="plan again")
             total = sum(self.answer_weights, Fraction(0))
             ones = weights or (Fraction(1),) * self.workload.answers
             weights = tuple(share * one for share, one in zip(self.answer_weights, ones, strict=True))
-        return least_error(self.workload, dual, self.multipliers, weights) / total
+        if self.dual is None:
+            return banded_bound(self.workload, self.multipliers, weights) / total
+        return least_error(self.workload, self.dual, self.multipliers, weights) / total
 
     def fields(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -359,12 +399,34 @@ class StrategyPart:
             "workload": self.workload.to_dict(),
             "weights": None if self.weights is None else [str(weight) for weight in self.weights],
             "strategy": [list(row) for row in self.strategy],
-            "inverse": [list(row) for row in self.inverse],
+            "inverse": _triangle(self.inverse),
             "denominator": self.denominator,
-            "dual": [list(row) for row in self.dual],
+            "closeness": self.closeness,
+            "dual": [] if self.dual is None else _triangle(self.dual),
             "multipliers": list(self.multipliers),
             "answer_weights": [str(weight) for weight in self.answer_weights],
         }
+
+
+def _matrix(given: Any, name: str, symmetric: bool = False) -> IntegerMatrix | None:
+    """A matrix of its own, from one or from rows of whole numbers; None where there are no rows."""
+    if type(given) is IntegerMatrix:
+        if symmetric and given != given.transposed():
+            raise BadCertificate(f"{name} is symmetric", fix="plan the strategy again")
+        return given.copied()
+    if given is None:
+        return None
+    table = as_whole_table(given, name)
+    widths = range(1, len(table) + 1) if symmetric else [len(row) for row in table[:1]] * len(table)
+    if [len(row) for row in table] != list(widths):
+        raise BadCertificate(f"the rows of {name} have other lengths", fix="plan the strategy again")
+    if not table:
+        return None
+    return IntegerMatrix.symmetric(table) if symmetric else IntegerMatrix(table)
+
+
+def _triangle(matrix: IntegerMatrix) -> list[list[int]]:
+    return [list(row[: i + 1]) for i, row in enumerate(matrix)]
 
 
 def strategy_error(parts: Sequence[StrategyPart], goal: str, sensitivity: int) -> Fraction:

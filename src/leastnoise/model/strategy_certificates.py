@@ -7,13 +7,14 @@ matrices.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from leastnoise.errors import BadCertificate
-from leastnoise.model.certificate import Certificate
 from leastnoise.model.certificate_form import (
     as_places,
     as_rational,
@@ -22,6 +23,7 @@ from leastnoise.model.certificate_form import (
     read_rational_text,
     read_text,
 )
+from leastnoise.model.channel_certificates import Certificate
 from leastnoise.model.linear_workloads import workload_from_dict
 from leastnoise.model.marginals import MarginalStrategy
 from leastnoise.model.strategies import GOALS, NORMS, StrategyPart
@@ -81,8 +83,11 @@ class StrategyCertificate(Certificate):
         object.__setattr__(self, "parts", tuple(replace(part) for part in parts))
 
     def fields(self) -> dict[str, Any]:
-        """All of it."""
-        return {
+        """All of it, and a digest, so that any change is noticed, even one after which all claims still hold.
+
+        Whoever writes the digest anew has written another certificate, which is judged by what it claims.
+        """
+        found = {
             "parts": [part.fields() for part in self.parts],
             "goal": self.goal,
             "norm": self.norm,
@@ -93,6 +98,7 @@ class StrategyCertificate(Certificate):
             "lower_bound": str(self.lower_bound),
             "gap": str(self.gap),
         }
+        return {**found, "digest": hashlib.sha256(json.dumps(found).encode()).hexdigest()}
 
     @classmethod
     def of_fields(cls, data: Mapping[str, Any]) -> StrategyCertificate:
@@ -115,9 +121,10 @@ def _part(data: Any) -> StrategyPart:
     return StrategyPart(
         workload=workload_from_dict(data["workload"]),
         weights=None if weights is None else _rationals(weights, "weights"),
-        strategy=_wholes(data["strategy"], "strategy"),
+        strategy=_wholes(data["strategy"], "strategy"),  # matrices are made of them where they are checked
         inverse=_wholes(data["inverse"], "inverse"),
         denominator=data["denominator"],
+        closeness=data["closeness"],
         dual=_wholes(data["dual"], "dual"),
         multipliers=tuple(read_list(data["multipliers"], "multipliers")),
         answer_weights=_rationals(data["answer_weights"], "answer_weights"),
@@ -128,7 +135,7 @@ def _rationals(data: Any, name: str) -> tuple[Fraction, ...]:
     return tuple(read_rational_text(entry) for entry in read_list(data, name))
 
 
-def _wholes(data: Any, name: str) -> tuple[tuple[int, ...], ...]:
+def _wholes(data: Any, name: str) -> Any:
     return tuple(tuple(read_list(row, f"a row of {name}")) for row in read_list(data, name))
 
 

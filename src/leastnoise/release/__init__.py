@@ -1,6 +1,6 @@
 """The one place where all meet: plan (free), release (debit, then sample, then record)."""
 
-from leastnoise.model.sensitivity import Sensitivity
+from leastnoise.model import Sensitivity
 from leastnoise.release.batch import Batch, BatchPlan, BatchRelease
 from leastnoise.release.database import Database
 from leastnoise.release.dataset import Dataset

@@ -20,14 +20,12 @@ from typing import Any, cast
 import numpy as np
 
 from leastnoise.data import Axis, BinAxis, KeyAxis, Kind, Table, TimeAxis
-from leastnoise.data.axes import LARGEST_REAL
+from leastnoise.data.columns import LARGEST_REAL
 from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge, shown
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
+from leastnoise.exact import NumberLike, read_integer, read_rational
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.rank.rank_law import read_level
-from leastnoise.model.labels import unknown_label
-from leastnoise.model.limits import MOST_CELLS, MOST_POINTS, MOST_TABLES, MOST_TURNS
-from leastnoise.model.show import number
+from leastnoise.model import MOST_CELLS, MOST_POINTS, MOST_TABLES, MOST_TURNS, number, unknown_label
 from leastnoise.release.calendar_bins import read_time_axis
 
 __all__ = [
@@ -44,6 +42,7 @@ __all__ = [
     "read_axes",
     "read_by",
     "read_condition_scale",
+    "read_confidence",
     "read_fixed_point",
     "read_grid",
     "read_interval_share",
@@ -90,7 +89,7 @@ def require_column(table: Table, name: object) -> str:
     """A column of the table.
 
     Raises:
-        UnknownLabel: There is none of this name; the closest one is in the text.
+        UnknownColumn: There is none of this name; the closest one is in the text.
     """
     if not isinstance(name, str):
         raise BadParameter(
@@ -373,7 +372,8 @@ def read_bounds(column: str, bounds: Bounds) -> tuple[Fraction, Fraction]:
     if bounds is None:
         raise BadParameter(
             f"bounds of {column!r} are missing, and without them one row could change the answer without limit",
-            fix=f"pass public ones, not taken from the data: bounds=(0, 100) for {column!r}",
+            fix=f'pass public ones, not taken from the data: bounds=(0, 100) for {column!r}; or bounds="private" for '
+            "sums, means, variances and quantiles where nobody knows them",
         )
     if isinstance(bounds, str):
         raise BadParameter("bounds must be a pair of public numbers here", given=bounds, fix="pass bounds=(0, 100)")
@@ -434,7 +434,7 @@ def read_condition_scale(averaged: bool) -> FixedPoint:
 
 
 def read_levels(levels: NumberLike | Iterable[NumberLike]) -> tuple[Fraction, ...]:
-    """Levels from 0 to 1 that increase; several lie between the two.
+    """Levels from 0 to 1 that increase.
 
     >>> read_levels([0.25, 0.5]), read_levels("1/2")
     ((Fraction(1, 4), Fraction(1, 2)), (Fraction(1, 2),))
@@ -444,9 +444,6 @@ def read_levels(levels: NumberLike | Iterable[NumberLike]) -> tuple[Fraction, ..
     found = tuple(read_level(level) for level in listed)
     if not found or any(low >= high for low, high in pairwise(found)):
         raise BadParameter("levels must increase", given=listed[:3], fix="pass [0.25, 0.5, 0.75]")
-    if len(found) > 1 and not 0 < found[0] <= found[-1] < 1:
-        fix = "ask for level 0 or 1 by itself, or for 0.01 and 0.99"
-        raise BadParameter("several levels must lie between 0 and 1", given=listed[:3], fix=fix)
     return found
 
 
@@ -475,7 +472,6 @@ def read_grid(
     bounds: Bounds,
     step: NumberLike | None,
     grid: Sequence[NumberLike] | None,
-    levels: int,
 ) -> tuple[tuple[Fraction, ...], Fraction | None]:
     """The points, and their distance where it is the same for all.
 
@@ -505,6 +501,13 @@ def read_grid(
         if steps + 1 > MOST_POINTS:
             raise TooLarge(f"a grid has at most {MOST_POINTS} points", given=steps + 1, fix="pass a larger step")
         points = tuple(low + even * k for k in range(steps + 1))
-    if levels > 1 and even is None:
-        raise BadParameter("several quantiles need a grid with equal distances", fix="pass bounds and a step")
     return points, even
+
+
+def read_confidence(confidence: NumberLike) -> Fraction:
+    """A probability with which an interval holds.
+
+    >>> read_confidence(0.9)
+    Fraction(9, 10)
+    """
+    return read_rational(confidence, "confidence", above=0, below=1)

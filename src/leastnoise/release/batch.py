@@ -5,42 +5,37 @@ joint privacy loss may be used (`leastnoise.accounting.compose`); a ledger prove
 (`Fixed`). Questions of which no unit can touch more than one cost as much as the dearest of them (parallel
 composition). That is proven from their filters and keys, and never believed.
 
-**How the price is split.** The total of the squared expected errors, each times its weight, is made as small as
-possible. With Gaussian noise the squared error of a question is v/s at a share s of μ² (or ρ), and Σ w·v/s is least
-where s is in proportion to √(w·v); with pure noise it is v/s² at a share s of ε, and s is in proportion to the cube
-root. Errors that follow these laws only nearly are split again by what they are at the split before.
+**How the price is split.** So that the weighted squared errors are least in sum (`splitting`). Questions about the same
+cells are also planned as one (`queries/joint`), and the better of the two plans is taken.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, overload
 
-from leastnoise.composition import Remaining, compose, cost_of
-from leastnoise.composition.cost import LEAST_EPSILON
-from leastnoise.composition.gaussian import mu_squared_within, pure_of_mu
+from leastnoise.composition import Remaining, compose
 from leastnoise.data import Axis, BinAxis, Predicate, TimeAxis, col, typed
 from leastnoise.data.columns import Kind
 from leastnoise.data.predicates.disjoint import are_disjoint
-from leastnoise.errors import BadFilter, BadParameter, WrongCurrency
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.errors import BadFilter, BadParameter, NumberTooLarge, WrongCurrency
+from leastnoise.exact import NumberLike, read_rational
 from leastnoise.ledger import Request
 from leastnoise.ledger.record import Json
-from leastnoise.model.events import Composed, Event, Fixed, Parallel
-from leastnoise.model.mechanism import LEVEL
-from leastnoise.model.privacy import Privacy
-from leastnoise.model.show import html_table, number, rich_lines, text_lines
+from leastnoise.model import LEVEL, Composed, Event, Privacy, html_table, number, rich_lines, text_lines
+from leastnoise.release.arguments import read_confidence
 from leastnoise.release.calls import asked_at, call_of
 from leastnoise.release.plan import AnswerPlan, ReleasePlan
 from leastnoise.release.queries.counts import Count
+from leastnoise.release.queries.joint import Joint, joined
 from leastnoise.release.queries.query import AskedDataset, Price, Query, fresh_id, read_price, require_currency
-from leastnoise.release.result import Release, read_confidence
+from leastnoise.release.queries.running import Running
+from leastnoise.release.result import Release
+from leastnoise.release.splitting import PriceSplit, Splitter, claimed, expected_error, parts_of, rounded_up, sum_of
 from leastnoise.release.transaction import left_after, release_once
 
 __all__ = ["Batch", "BatchPlan", "BatchRelease"]
@@ -48,13 +43,6 @@ __all__ = ["Batch", "BatchPlan", "BatchRelease"]
 _MOST_QUESTIONS = 200
 _MOST_KEYS = 1000  # of an axis from which disjointness is proven
 _LEAST_WEIGHT, _LARGEST_WEIGHT = Fraction(1, 10**30), 10**30
-_ROUNDS = 4  # of splitting again
-_UNIT = 1 << 16  # shares are whole multiples of 2^-16: so coarse that no rounding of a double changes them
-_WORTH_IT = 1 - 1e-6  # another round must be better by this factor
-_HALVINGS = 10  # of the range in which the largest total ε is looked for
-_FARTHEST = 4  # times the ε of the price: its upper end
-_ROUNDED = 1 + Fraction(1, 10**7)
-_LEAST_ERROR = 1e-100  # of a question that is answered without noise
 
 
 @dataclass(frozen=True)
@@ -70,6 +58,7 @@ class BatchPlan:
         total: The weighted sum of squared expected errors, which the split makes small; for comparison.
         notes: How the split was found.
         left: What the budget leaves now.
+        together: The numbers of questions that one mechanism answers; each of them has its whole price as its share.
     """
 
     price: Privacy
@@ -80,6 +69,7 @@ class BatchPlan:
     total: float
     notes: tuple[str, ...] = ()
     left: Remaining | None = field(default=None, compare=False)
+    together: tuple[tuple[int, ...], ...] = ()
 
     def lines(self) -> list[tuple[str, str]]:
         """What there is to say, one thing a line."""
@@ -152,15 +142,35 @@ class BatchRelease(Sequence[Release]):
 
 
 @dataclass(frozen=True)
-class _Split:
-    """Answer plans of all questions at their shares, with what they cost together."""
+class _Asked:
+    """What is asked of the table at which shares: the questions, some of them perhaps put together.
 
-    how: tuple[AnswerPlan, ...]
-    shares: tuple[Privacy, ...]
-    event: Event
-    total: float
-    note: str
-    group_shares: tuple[Fraction, ...] = ()
+    Attributes:
+        queries: What is read and drawn, each once.
+        places: For each of them the numbers of the questions of the batch that it answers.
+        groups: The numbers of those together that no unit can touch at the same time.
+        split: Their shares and answer plans.
+    """
+
+    queries: tuple[Query, ...]
+    places: tuple[tuple[int, ...], ...]
+    groups: tuple[tuple[int, ...], ...]
+    split: PriceSplit
+
+    @property
+    def by_question(self) -> list[tuple[int, AnswerPlan, Privacy]]:
+        """For each question of the batch, in order: whose entry of the record answers it, how, and at which price."""
+        found: dict[int, tuple[int, AnswerPlan, Privacy]] = {}
+        rows = zip(self.queries, self.places, self.split.how, self.split.shares, strict=True)
+        for query, places, how, share in rows:
+            plans = query.parts(how) if isinstance(query, Joint) else [how]
+            found.update({place: (places[0], plan, share) for place, plan in zip(places, plans, strict=True)})
+        return [found[place] for place in sorted(found)]
+
+    @property
+    def together(self) -> tuple[tuple[int, ...], ...]:
+        """The numbers of the questions that one mechanism answers."""
+        return tuple(places for places in self.places if len(places) > 1)
 
 
 @dataclass(frozen=True, repr=False)
@@ -197,6 +207,12 @@ class Batch:
                     f"number {place} of the batch is no question",
                     given=type(query).__name__,
                     fix='pass questions such as people.count(by="city", keys=["Bonn"])',
+                )
+            if isinstance(query, Running):
+                raise BadParameter(
+                    f"number {place} of the batch is a run of days, each of which is released by itself",
+                    given=query.name,
+                    fix="release its days one by one, outside of a batch",
                 )
             if query.dataset is not dataset:
                 raise BadParameter(
@@ -249,7 +265,8 @@ class Batch:
         """What a wanted error of each question costs in all: a plan at that price. Free.
 
         Each question gets the least price at which it keeps its own error; together they cost what their joint law
-        says, or what adds up in ρ or μ².
+        says, or what adds up in ρ or μ². Questions about the same cells, which a release at that price may answer
+        together, then have less error than was wanted.
 
         Args:
             errors: How far off each number of each question may be.
@@ -268,10 +285,11 @@ class Batch:
             )
         level, share = read_confidence(confidence), read_rational(delta, "delta", at_least=0, below=1)
         wanted = [read_rational(error, "error", at_least=0) for error in errors]
-        splitter = _Splitter(self.queries, self.groups, self._even_weights())
+        splitter = Splitter(self.queries, self.groups, self._even_weights())
+        alone = tuple((place,) for place in range(len(self.queries)))
         own = splitter.own_delta(share)
 
-        def of_each(unit: str) -> _Split:
+        def of_each(unit: str) -> PriceSplit:
             prices = tuple(
                 query.price_of(error, level, own if query.needs_delta else Fraction(0), unit)
                 for query, error in zip(self.queries, wanted, strict=True)
@@ -280,14 +298,16 @@ class Batch:
 
         if currency != "epsilon" or not share:
             split = of_each(currency)
-            return self._plan(_sum_of(split.event, currency), split, level)
+            asked = _Asked(self.queries, alone, self.groups, split)
+            return self._plan(sum_of(split.event, currency), asked, level)
         options = [of_each("epsilon")]
         if not any(query.needs_delta for query in self.queries):
             options.append(of_each("mu"))
-        found = [(compose(_parts(option.event), share).epsilon, option) for option in options]
+        found = [(compose(parts_of(option.event), share).epsilon, option) for option in options]
         epsilon, split = min(found, key=lambda each: each[0])
-        price = Privacy(_rounded_up(epsilon), share).require_sensible()
-        return self._plan(price, replace(split, event=_claimed(price, _parts(split.event))), level)
+        price = Privacy(rounded_up(epsilon), share).require_sensible()
+        split = replace(split, event=claimed(price, parts_of(split.event)))
+        return self._plan(price, _Asked(self.queries, alone, self.groups, split), level)
 
     def release(
         self,
@@ -315,7 +335,7 @@ class Batch:
             EngineFailure: The engine failed on one of the questions; the batch was charged.
         """
         price, level = read_price(epsilon, delta, rho, mu), read_confidence(confidence)
-        split, dataset = self._split(price), self.dataset
+        asked, dataset = self._split(price), self.dataset
         name = fresh_id() if request_id is None else request_id
         questions: list[Json] = [{"query": query.recorded_as, **query.parameters()} for query in self.queries]
         parameters: dict[str, Json] = {
@@ -323,26 +343,37 @@ class Batch:
             "questions": questions,
             "weights": None if self.weights is None else [str(weight) for weight in self.weights],
             "price": dict(price.to_dict()),
+            **({"together": [list(places) for places in asked.together]} if asked.together else {}),
         }
-        asked = partial(asked_at, self, price)
-        request = Request(name, split.event, dataset.name, dataset.analyst, dataset.purpose, parameters, asked)
-        plan = self._plan(price, split, level)
+        event, hows = asked.split.event, asked.split.how
+        call = partial(asked_at, self, price)
+        request = Request(name, event, dataset.name, dataset.analyst, dataset.purpose, parameters, call)
+        plan = self._plan(price, asked, level)
 
         def draw(truths: list[Any]) -> Json:
-            return [how.draw(truth) for how, truth in zip(split.how, truths, strict=True)]
+            drawn: list[Json] = [None] * len(self.queries)  # what answers several stands at the first of them
+            for places, how, truth in zip(asked.places, hows, truths, strict=True):
+                drawn[places[0]] = how.draw(truth)
+            return drawn
 
         recorded = release_once(
             dataset.ledger,
             request,
-            lambda: [query.read() for query in self.queries],
+            lambda: [query.read() for query in asked.queries],
             draw,
-            check=partial(self._check, split.event),
+            check=partial(self._check, asked.queries, event),
             opening=dataset.opening,
         )
         left = left_after(dataset.ledger, request)
         releases = tuple(
-            Release(how.to_table(answer, level), replace(each, left=left), name, how=how, recorded=answer)
-            for how, each, answer in zip(split.how, plan.plans, recorded, strict=True)
+            Release(
+                how.to_table(recorded[spot], level),
+                replace(each, left=left),
+                name,
+                how=how,
+                recorded=recorded[spot],
+            )
+            for (spot, how, _), each in zip(asked.by_question, plan.plans, strict=True)
         )
         return BatchRelease(releases, replace(plan, left=left), name)
 
@@ -357,7 +388,11 @@ class Batch:
     @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:
         """The questions by number, those together that no unit can touch at the same time: each costs once."""
-        filters = [self._rows_of(query) for query in self.queries]
+        return self._disjoint(self.queries)
+
+    def _disjoint(self, queries: Sequence[Query]) -> tuple[tuple[int, ...], ...]:
+        """The numbers of questions, those together that no unit can touch at the same time."""
+        filters = [self._rows_of(query) for query in queries]
         unit = self.queries[0].contribution.privacy_unit
         kinds = self.dataset.table.columns
         looked_at = list(kinds) if unit is None else [unit] if kinds[unit] is Kind.INTEGER else []
@@ -386,183 +421,67 @@ class Batch:
                     rows = part if rows is None else rows & part
         return rows
 
-    def _check(self, event: Event) -> None:
-        for query in self.queries:
+    def _check(self, queries: Sequence[Query], event: Event) -> None:
+        for query in queries:
             query.check()
         require_currency(self.dataset.budget, event)
 
-    def _plan(self, price: Privacy, split: _Split, level: Fraction) -> BatchPlan:
-        parts = zip(self.queries, split.how, split.shares, strict=True)
-        plans = tuple(query.release_plan(how, share, level) for query, how, share in parts)
+    def _plan(self, price: Privacy, asked: _Asked, level: Fraction) -> BatchPlan:
+        parts, split = zip(self.queries, asked.by_question, strict=True), asked.split
+        found = [(query.release_plan(how, share, level), share) for query, (_, how, share) in parts]
+        groups = tuple(tuple(place for spot in group for place in asked.places[spot]) for group in asked.groups)
         notes = [split.note]
-        shared = [group for group in self.groups if len(group) > 1]
-        if shared:
-            many = sum(map(len, shared))
+        notes += [
+            f"questions {', '.join(str(place + 1) for place in places)} are about the same cells and are answered "
+            "together, by one mechanism at one price"
+            for places in asked.together
+        ]
+        many = sum(len(group) for group in asked.groups if len(group) > 1)
+        if many:
             notes.append(f"{many} questions have disjoint rows, proven from their filters and keys: they cost once")
         return BatchPlan(
-            price, plans, split.shares, split.event, self.groups, split.total, tuple(notes), self.dataset.left
+            price,
+            tuple(plan for plan, _ in found),
+            tuple(share for _, share in found),
+            split.event,
+            groups,
+            split.total,
+            tuple(notes),
+            self.dataset.left,
+            asked.together,
         )
 
-    def _split(self, price: Privacy) -> _Split:
-        """The best of all splits that there are in the currency of the price."""
-        split = _Splitter(self.queries, self.groups, self._weights(price))
-        if price.currency == "rho":
-            return split.best(lambda _, s: Privacy(rho=price.rho * s), 1, Composed, "ρ is split")
-        if price.currency == "mu":
-            return split.best(lambda _, s: Privacy(mu=_root_below(price.mu_squared * s)), 1, Composed, "μ² is split")
-        if price.is_pure:
-            return split.best(lambda _, s: Privacy(price.epsilon * s), 2, Composed, "ε is split")
-        options = [split.pure_by_joint_law(price)]
-        with suppress(WrongCurrency):  # a question that has no answer in μ
-            options.append(split.gaussian(price))
-        best = min(options, key=lambda option: option.total)
-        compared = "; ".join(f"{option.note} {option.total:.4g}" for option in options)
-        return replace(best, note=f"weighted squared errors in all: {compared}")
+    def _split(self, price: Privacy) -> _Asked:
+        """All questions apart, or those together that are about one histogram: whatever has the least error."""
+        weights = self._weights(price)
+        alone = [(query, (place,)) for place, query in enumerate(self.queries)]
+        apart = self._asked(alone, weights, price)
+        together = joined(self.queries, weights)
+        if len(together) == len(alone):
+            return apart
+        try:
+            joint = self._asked(together, weights, price)
+        except (NumberTooLarge, WrongCurrency):  # no strategy can be written down at this price
+            return apart
+        compared = f"joint {joint.split.total:.4g}, separate {apart.split.total:.4g}: weighted squared errors in all"
+        best = joint if joint.split.total < apart.split.total else apart
+        return replace(best, split=replace(best.split, note=f"{best.split.note}; {compared}"))
+
+    def _asked(self, asked: Sequence[tuple[Query, tuple[int, ...]]], weights: list[float], price: Privacy) -> _Asked:
+        queries = tuple(query for query, _ in asked)
+        counted = [1.0 if isinstance(query, Joint) else weights[places[0]] for query, places in asked]
+        groups = self._disjoint(queries)
+        return _Asked(
+            queries, tuple(places for _, places in asked), groups, Splitter(queries, groups, counted).within(price)
+        )
 
     def _weights(self, price: Privacy) -> list[float]:
         if self.weights is not None or all(isinstance(query, Count) for query in self.queries):
             return self._even_weights()
-        return [1 / _error(query.public.answer_plan(price)) ** 2 for query in self.queries]
+        return [1 / expected_error(query.public.answer_plan(price)) ** 2 for query in self.queries]
 
     def _even_weights(self) -> list[float]:
         return [float(weight) for weight in self.weights or [Fraction(1)] * len(self.queries)]
-
-
-@dataclass(frozen=True)
-class _Splitter:
-    """Finds shares for groups of questions; a group is charged for the dearest of its questions."""
-
-    queries: tuple[Query, ...]
-    groups: tuple[tuple[int, ...], ...]
-    weights: list[float]
-
-    def best(
-        self,
-        price_at: Callable[[Query, Fraction], Privacy],
-        power: int,
-        join: Callable[[tuple[Event, ...]], Event],
-        note: str,
-    ) -> _Split:
-        """The shares at which the weighted squared errors are least, if each goes with share^-power."""
-        many = len(self.groups)
-        shares, found = [Fraction(1, many)] * many, self._at([Fraction(1, many)] * many, price_at, join, note)
-        for _ in range(_ROUNDS if many > 1 else 0):
-            needs = [
-                sum(self.weights[i] * _error(found.how[i]) ** 2 for i in group) * float(share) ** power
-                for group, share in zip(self.groups, shares, strict=True)
-            ]
-            roots = [need ** (1 / (1 + power)) for need in needs]
-            shares = [Fraction(max(int(root / sum(roots) * _UNIT), 1), _UNIT) for root in roots]
-            if sum(shares) > 1:  # a share too small to be one was rounded up
-                shares = [share / sum(shares) for share in shares]
-            tried = self._at(shares, price_at, join, note)
-            if tried.total > found.total * _WORTH_IT:
-                break
-            found = tried
-        return found
-
-    def gaussian(self, price: Privacy) -> _Split:
-        """A split of the μ² that the exact Gaussian profile allows at (ε, δ)."""
-        own = self.own_delta(price.delta)
-        mu_squared = mu_squared_within(price.epsilon, price.delta - own * self._needy())
-
-        def at(query: Query, share: Fraction) -> Privacy:
-            mu = _root_below(mu_squared * share)
-            return Privacy(pure_of_mu(mu), own) if query.needs_delta else Privacy(mu=mu)
-
-        return self.best(at, 1, partial(_claimed, price), "Gaussian noise")
-
-    def pure_by_joint_law(self, price: Privacy) -> _Split:
-        """A split of the largest total ε whose joint law is still (ε, δ)."""
-        own = self.own_delta(price.delta)
-
-        def price_at(total: Exact) -> Callable[[Query, Fraction], Privacy]:
-            return lambda query, s: Privacy(total * s, own) if query.needs_delta else Privacy(total * s)
-
-        def fits(split: _Split) -> bool:
-            return compose(_parts(split.event), price.delta).epsilon <= price.epsilon
-
-        low, high = Fraction(1), Fraction(_FARTHEST)
-        best = self.best(price_at(price.epsilon), 2, Composed, "pure noise")
-        shares = list(best.group_shares)
-        for _ in range(_HALVINGS if len(self.groups) > 1 else 0):
-            middle = (low + high) / 2
-            tried = self._at(shares, price_at(price.epsilon * middle), Composed, "pure noise")
-            if fits(tried):
-                low, best = middle, tried
-            else:
-                high = middle
-        return replace(best, event=_claimed(price, _parts(best.event)))
-
-    def _at(
-        self,
-        shares: list[Fraction],
-        price_at: Callable[[Query, Fraction], Privacy],
-        join: Callable[[tuple[Event, ...]], Event],
-        note: str,
-    ) -> _Split:
-        share_of = {place: share for group, share in zip(self.groups, shares, strict=True) for place in group}
-        prices = tuple(price_at(query, share_of[place]) for place, query in enumerate(self.queries))
-        return replace(self.at_prices(prices, join, note), group_shares=tuple(shares))
-
-    def at_prices(self, prices: tuple[Privacy, ...], join: Callable[[tuple[Event, ...]], Event], note: str) -> _Split:
-        """All questions at these prices."""
-        how = tuple(query.public.answer_plan(price) for query, price in zip(self.queries, prices, strict=True))
-        events = [tuple(how[place].event for place in group) for group in self.groups]
-        joined = join(tuple(parts[0] if len(parts) == 1 else Parallel(parts) for parts in events))
-        total = sum(weight * _error(each) ** 2 for weight, each in zip(self.weights, how, strict=True))
-        return _Split(how, prices, joined, total, note)
-
-    def _needy(self) -> int:
-        return sum(query.needs_delta for query in self.queries)
-
-    def own_delta(self, delta: Fraction) -> Fraction:
-        """The δ of each question that can't be answered without one: half of all is left for the joint law."""
-        return delta / (2 * max(self._needy(), 1))
-
-
-def _claimed(price: Privacy, events: tuple[Event, ...]) -> Event:
-    return Fixed(events, price.epsilon, price.delta)
-
-
-def _parts(event: Event) -> tuple[Event, ...]:
-    return event.events if isinstance(event, Composed) else (event,)
-
-
-def _sum_of(event: Event, currency: str) -> Privacy:
-    """What events cost together where one number adds up."""
-    cost = cost_of(event)
-    if currency == "rho":
-        return Privacy(rho=cost.rho).require_sensible()
-    if currency == "mu" and cost.mu_squared is not None:
-        return Privacy(mu=_rounded_up(_root_above(cost.mu_squared))).require_sensible()
-    if cost.epsilon is None:
-        raise WrongCurrency("a question has no finite ε", given=str(cost), fix="pass a delta, or another currency")
-    return Privacy(cost.epsilon).require_sensible()
-
-
-def _error(how: AnswerPlan) -> float:
-    """The expected error, or that of the noise where the error depends on how many rows there are; for splitting."""
-    error = how.mechanism.error() if how.error is None else how.error
-    return max(float(error.expected), _LEAST_ERROR)
-
-
-def _root_below(square: Fraction) -> Fraction:
-    """A rational just below the root."""
-    shift = max(0, square.denominator.bit_length() - square.numerator.bit_length()) // 2 + 48
-    return Fraction(math.isqrt(int(square * (1 << (2 * shift)))), 1 << shift)
-
-
-def _root_above(square: Fraction) -> Fraction:
-    root = _root_below(square)
-    return root if root**2 == square else root + Fraction(root, 1 << 40)
-
-
-def _rounded_up(price: Exact) -> Fraction:
-    """A little more, with few digits: the claim stands also where another version finds a slightly larger bound."""
-    near = Fraction(max(float(price), float(LEAST_EPSILON))) * _ROUNDED
-    digits = 8 - math.ceil(math.log10(near))
-    return Fraction(math.ceil(near * Fraction(10) ** digits)) / Fraction(10) ** digits
 
 
 def _brief(price: Privacy) -> str:

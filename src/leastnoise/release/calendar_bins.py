@@ -16,7 +16,7 @@ from typing import Any
 
 from leastnoise.data import Kind, TimeAxis
 from leastnoise.errors import BadParameter, TooLarge
-from leastnoise.model.limits import MOST_UNEVEN
+from leastnoise.model import MOST_UNEVEN
 
 __all__ = ["read_time_axis"]
 

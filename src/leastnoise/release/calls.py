@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from functools import wraps
+from functools import cache, wraps
 from itertools import islice
 from math import isfinite
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,9 +25,7 @@ import numpy as np
 from leastnoise.data import Predicate
 from leastnoise.errors import BadParameter
 from leastnoise.ledger.record import Json
-from leastnoise.model.labels import unknown_label
-from leastnoise.model.limits import MOST_ENTRIES
-from leastnoise.model.privacy import Privacy
+from leastnoise.model import MOST_ENTRIES, Privacy, unknown_label
 
 __all__ = ["asked_as_json", "asked_at", "call_of", "make_asked", "questions_of", "read_written_price"]
 
@@ -54,7 +53,8 @@ def asked_as_json(owner: _Class) -> _Class:
     return owner
 
 
-def questions_of(owner: type, kind: str = _CALL) -> dict[str, inspect.Signature]:
+@cache
+def questions_of(owner: type, kind: str = _CALL) -> Mapping[str, inspect.Signature]:
     """The methods that make questions (or, for "steps", other datasets), with what they take beside the dataset."""
     found = {}
     for name in dir(owner):
@@ -62,7 +62,7 @@ def questions_of(owner: type, kind: str = _CALL) -> dict[str, inspect.Signature]
         if getattr(method, "remembers", None) == kind:
             listed = list(inspect.signature(method).parameters.values())[1:]
             found[name] = inspect.Signature(listed)
-    return found
+    return MappingProxyType(found)
 
 
 def call_of(made: object) -> dict[str, Json]:
@@ -109,7 +109,7 @@ def make_asked(dataset: Any, asked: object) -> Any:
         asked: As `call_of` gives it.
 
     Raises:
-        BadParameter: It is no object, takes no such argument or lacks one, or a value is none.
+        BadParameter: It is no object, takes no such argument or lacks one, or a value is not valid.
         UnknownLabel: There is no such question.
     """
     given = dict(_object(asked, "a question", '{"question": "count", "by": "city", "keys": ["Bonn"]}'))
@@ -123,7 +123,7 @@ def make_asked(dataset: Any, asked: object) -> Any:
 
 
 def _call(dataset: Any, name: object, given: dict[str, Any], kind: str) -> Any:
-    known = questions_of(type(dataset), kind)
+    known = questions_of(dataset.__class__, kind)
     what = "question" if kind == _CALL else "step"
     if not isinstance(name, str):
         raise BadParameter(f"the {what} has no name", given=name, fix=f"name one of {', '.join(known)}")

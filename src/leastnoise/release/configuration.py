@@ -36,15 +36,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import BadConfiguration, BadParameter, LeastNoiseError
+from leastnoise.model import closest, suggest
 from leastnoise.release.description import Description
 
 if TYPE_CHECKING:
-    from leastnoise.model.privacy import Privacy
+    from leastnoise.model import Privacy
     from leastnoise.release.dataset import Dataset
 
 __all__ = [
@@ -128,7 +128,8 @@ class Configuration:
 
     def closest(self, name: str) -> str | None:
         """The dataset whose name is nearest to a mistyped one."""
-        return next(iter(get_close_matches(name, self.datasets, n=1, cutoff=0.6)), None)
+        near = closest(name, self.datasets)
+        return None if near is None else str(near)
 
 
 def read_configuration(file: str | Path | None = None) -> Configuration:
@@ -161,7 +162,7 @@ def read_configuration(file: str | Path | None = None) -> Configuration:
 
 def read_amount(parts: tuple[Any, ...] | None) -> Privacy | None:
     """A budget or a threshold as a `Privacy`, from ε, (ε, δ), or one text "rho=…" or "mu=…"."""
-    from leastnoise.model.privacy import Privacy
+    from leastnoise.model import Privacy
 
     if parts is None:
         return None
@@ -211,8 +212,7 @@ class _Reader:
     def known(self, table: Mapping[str, Any], allowed: Iterable[str], place: str) -> None:
         for key in table:
             if key not in allowed:
-                (nearest,) = get_close_matches(key, allowed, n=1, cutoff=0.0)
-                raise self._wrong(f"{place}.{key}".lstrip("."), "unknown key", f"did you mean {nearest}?")
+                raise self._wrong(f"{place}.{key}".lstrip("."), "unknown key", suggest(key, allowed, "key"))
 
     def mapping(self, value: Any, place: str) -> dict[str, Any]:
         if not isinstance(value, dict):
@@ -235,7 +235,7 @@ class _Reader:
         raise self._wrong(place, value, 'list the tables: ["products"]')
 
     def _number(self, value: Any, place: str) -> Any:
-        from leastnoise.exact.parameters import read_exact
+        from leastnoise.exact import read_exact
 
         try:
             if isinstance(value, bool):
@@ -314,7 +314,7 @@ def read_key_text(key: Any, column: str, kind: str) -> Any:
     """A key written as text, as a value of the column's kind.
 
     Raises:
-        BadParameter: It is none.
+        BadParameter: It is not one.
     """
     if not isinstance(key, str):
         return key

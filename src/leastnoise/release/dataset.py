@@ -14,15 +14,25 @@ from leastnoise.data import Axis, Contribution, Kind, Predicate, Table
 from leastnoise.data.predicates import read_filter
 from leastnoise.data.views import derive_columns, per_unit_rows
 from leastnoise.errors import BadParameter, Closed, TooLarge, UncoveredDebit
-from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.exact import NumberLike, read_integer
 from leastnoise.ledger import Ledger, Opening
 from leastnoise.ledger.record import Json, read_name
-from leastnoise.model.labels import unknown_label
-from leastnoise.model.limits import MOST_CELLS, MOST_OPTIONS, MOST_TABLE_CELLS, MOST_TURNS
-from leastnoise.model.linear_workloads import PrefixSums
-from leastnoise.model.mechanism import LEVEL
-from leastnoise.model.privacy import Privacy
-from leastnoise.model.strategies import GOALS
+from leastnoise.model import (
+    GOALS,
+    LEVEL,
+    MOST_CELLS,
+    MOST_DESIGNED,
+    MOST_DESIGNED_CELLS,
+    MOST_OPTIONS,
+    MOST_TABLE_CELLS,
+    MOST_TURNS,
+    PrefixSums,
+    Prior,
+    PriorLike,
+    Privacy,
+    read_prior,
+    unknown_label,
+)
 from leastnoise.release.arguments import (
     Bins,
     Bounds,
@@ -49,12 +59,20 @@ from leastnoise.release.description import Description
 from leastnoise.release.queries.choices import BestKeys, BestOption
 from leastnoise.release.queries.counts import Count, Sum
 from leastnoise.release.queries.decisions import IsAtLeast, Plurality
+from leastnoise.release.queries.designed import LOSSES, DesignedCounts
 from leastnoise.release.queries.distinct import CountDistinct
 from leastnoise.release.queries.found_keys import CommonUnknownKeys, MeasuredKeys
 from leastnoise.release.queries.hierarchies import Hierarchy, read_tree
 from leastnoise.release.queries.marginals import Tables
 from leastnoise.release.queries.moments import Deviation, Mean, Moment, Variance
-from leastnoise.release.queries.private_scale import PrivateBounds, PrivateRows, bound_options, row_options
+from leastnoise.release.queries.private_scale import (
+    PrivateBounds,
+    PrivateGroups,
+    PrivateRows,
+    bound_options,
+    limit_options,
+    magnitudes,
+)
 from leastnoise.release.queries.quantiles import Quantiles
 from leastnoise.release.queries.query import CellQuery, Query
 from leastnoise.release.queries.ratios import Ratio
@@ -230,6 +248,7 @@ class Dataset:
             of: "units" or "rows". If left out, units are counted where there is a privacy unit and no `rows_per_unit`
                 is given, here or for the dataset; else rows.
             groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
+                "private" to choose it by a tenth of the price.
             rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
                 "private" to choose it by a tenth of the price.
             rest: Whether to add a row for everything else, where the keys are private.
@@ -237,9 +256,9 @@ class Dataset:
         columns = read_by(self.table, by, keys, bins)
         axes = read_axes(self.table, columns, keys, bins)
         counted = self._counted(of, rows_per_unit)
-        if _is_private(rows_per_unit):
-            cells = self._cells(by, keys, bins, where, groups_per_unit, 1)
-            return self._private_rows(cells, lambda asked: Count(**asked, of=counted))
+        if _is_private(rows_per_unit) or _is_private(groups_per_unit):
+            of_cells = by, keys, bins, where
+            return self._private_limit(of_cells, groups_per_unit, rows_per_unit, lambda at: Count(**at, of=counted))
         asked = self._rows(where, groups_per_unit, rows_per_unit)
         if axes is None:
             bound = asked["contribution"]
@@ -347,7 +366,8 @@ class Dataset:
         """Running totals for a known horizon: `release(day, …)` continues them a day at a time, with the same noise.
 
         Each day is charged as it comes, all days together the price that `plan` states on the first. Of a unit its
-        first days count. The rows of past days must not change.
+        first days count. The rows of past days should not change: a unit whose own were changed c times is protected
+        with √(c + 1) times the μ.
 
         Args:
             column: The column that says to which day a row belongs.
@@ -387,7 +407,8 @@ class Dataset:
             of: "units" or "rows". If left out, units are counted where there is a privacy unit and no `rows_per_unit`
                 is given, here or for the dataset; else rows.
             goal: "total" for the least squared error of all cells in sum, "largest" for the least error of the worst.
-            groups_per_unit: The most cells of each table one unit may count in.
+            groups_per_unit: The most cells of the table over all columns that one unit may count in; all tables are
+                sums of that one, so that they agree.
             rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
         """
         columns = read_by(self.table, by, keys, bins)
@@ -427,6 +448,7 @@ class Dataset:
             bins: The public edges of a numeric column, or a dict from column to edges; the last bin is closed.
             where: Which rows count: text such as "age >= 18", or a predicate.
             groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
+                "private" to choose it by a tenth of the price.
             rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
                 "private" to choose it by a tenth of the price.
             rest: Whether to add a row for everything else, where the keys are private.
@@ -435,12 +457,13 @@ class Dataset:
             asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
             return self._private_bounds(asked, column, step, lambda scale: Sum(**asked, column=column, scale=scale))
         scale = read_fixed_point(self.table, numeric_column(self.table, column), bounds, step)
-        if _is_private(rows_per_unit):
-            worth = max(abs(scale.low), abs(scale.high)) / 2
-            return self._private_rows(
-                self._cells(by, keys, bins, where, groups_per_unit, 1),
-                lambda asked: Sum(**asked, column=column, scale=scale),
-                worth,
+        if _is_private(rows_per_unit) or _is_private(groups_per_unit):
+            return self._private_limit(
+                (by, keys, bins, where),
+                groups_per_unit,
+                rows_per_unit,
+                lambda at: Sum(**at, column=column, scale=scale),
+                max(abs(scale.low), abs(scale.high)) / 2,
             )
         columns = read_by(self.table, by, keys, bins)
         if read_axes(self.table, columns, keys, bins) is None:
@@ -714,7 +737,8 @@ class Dataset:
 
         Args:
             column: Whose least value; missing values do not count.
-            bounds: Public; values outside count as the nearer one.
+            bounds: Public; values outside count as the nearer one. "private" where nobody knows them: then the grid is
+                a public scale of both signs, with numbers 1 or 2 % apart.
             step: The distance of grid points; about a thousandth of the width if left out.
             grid: The points themselves, instead of bounds and step.
             where: Which rows count: text such as "age >= 18", or a predicate.
@@ -738,7 +762,8 @@ class Dataset:
 
         Args:
             column: Whose largest value; missing values do not count.
-            bounds: Public; values outside count as the nearer one.
+            bounds: Public; values outside count as the nearer one. "private" where nobody knows them: then the grid is
+                a public scale of both signs, with numbers 1 or 2 % apart.
             step: The distance of grid points; about a thousandth of the width if left out.
             grid: The points themselves, instead of bounds and step.
             where: Which rows count: text such as "age >= 18", or a predicate.
@@ -766,7 +791,8 @@ class Dataset:
 
         Args:
             column: Whose median; missing values do not count.
-            bounds: Public; values outside count as the nearer one.
+            bounds: Public; values outside count as the nearer one. "private" where nobody knows them: then the grid is
+                a public scale of both signs, with numbers 1 or 2 % apart.
             step: The distance of grid points; about a thousandth of the width if left out.
             grid: The points themselves, instead of bounds and step.
             by: The columns to break down by, with public keys or bins for each.
@@ -819,8 +845,9 @@ class Dataset:
 
         Args:
             column: Whose quantiles; missing values do not count.
-            levels: Between 0 and 1; several are released together. One may be 0, the minimum, or 1, the maximum.
-            bounds: Public; values outside count as the nearer one.
+            levels: From 0, the minimum, to 1, the maximum; several are released together.
+            bounds: Public; values outside count as the nearer one. "private" where nobody knows them: then the grid is
+                a public scale of both signs, with numbers 1 or 2 % apart.
             step: The distance of grid points; about a thousandth of the width if left out.
             grid: The points themselves, instead of bounds and step.
             by: The columns to break down by, with public keys or bins for each.
@@ -837,7 +864,15 @@ class Dataset:
         """
         numeric_column(self.table, column)
         found = read_levels(levels)
-        points, even = read_grid(self.table, column, bounds, step, grid, len(found))
+        known = not _is_private(bounds)
+        if known:
+            points, even = read_grid(self.table, column, bounds, step, grid)
+        elif step is not None or grid is not None:
+            raise BadParameter(
+                "private bounds have their own grid", fix='leave step and grid out with bounds="private"'
+            )
+        else:
+            points, even = magnitudes(self.table.columns[column]), None
         asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
         share, confidence = read_interval_share(found, interval_share, interval_confidence)
         return Quantiles(
@@ -846,6 +881,7 @@ class Dataset:
             levels=found,
             grid=points,
             even=even,
+            known=known,
             expected_rows=_read_guess(expected_rows),
             interval_share=share,
             interval_confidence=confidence,
@@ -976,6 +1012,57 @@ class Dataset:
             raise TooLarge(f"a vote is among at most {MOST_OPTIONS} keys", given=size, fix="use most_common instead")
         return Plurality(**asked, of=counted)
 
+    def design(
+        self,
+        by: By = None,
+        keys: Keys = None,
+        bins: Bins = None,
+        at_most: NumberLike | None = None,
+        prior: PriorLike | None = None,
+        loss: str = "absolute",
+        where: Where = None,
+        of: str | None = None,
+        groups_per_unit: Limit = None,
+        rows_per_unit: Limit = None,
+    ) -> Query:
+        """How many units or rows, in all or in each group, by the optimal mechanism for a public range and a prior.
+
+        Where one unit changes one count by one, no private mechanism has a smaller expected loss under the prior.
+
+        Args:
+            by: The columns to break down by.
+            keys: The public keys of a column, or a dict from column to keys.
+            bins: The public edges of a numeric column, or a dict from column to edges; the last bin is closed.
+            at_most: The largest count that is told apart; a larger one counts as this. Not taken from the data.
+            prior: How likely each count 0..at_most is, in every cell, before anything is known: a list of weights, or
+                a dict from count to weight; they are divided by their sum. All alike if left out.
+            loss: What an error costs: "absolute", "squared" or "zero_one".
+            where: Which rows count: text such as "age >= 18", or a predicate.
+            of: "units" or "rows"; as for `count` if left out.
+            groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
+            rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
+        """
+        asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
+        cells = cell_count(asked["axes"])
+        if cells > MOST_DESIGNED_CELLS:
+            raise TooLarge(
+                f"counts are designed for at most {MOST_DESIGNED_CELLS} cells", given=cells, fix="use count instead"
+            )
+        if at_most is None:
+            raise BadParameter(
+                "a design needs a public range of counts", fix="pass the largest that matters: at_most=100"
+            )
+        most = read_integer(at_most, "at_most", at_least=1, at_most=MOST_DESIGNED)
+        if not isinstance(loss, str) or loss not in LOSSES:
+            raise BadParameter("the loss is unknown", given=loss, fix=f"use one of {', '.join(LOSSES)}")
+        if cells * (most + 1) > MOST_CELLS:
+            raise TooLarge(
+                f"cells times counts may be at most {MOST_CELLS}", given=cells * (most + 1), fix="lower at_most"
+            )
+        believed = None if prior is None else read_prior(_weights(prior, most + 1), range(most + 1))
+        counted = self._counted(of, rows_per_unit)
+        return DesignedCounts(**asked, of=counted, at_most=most, prior=believed, loss=loss)
+
     def sorted_counts(self, by: By, total: NumberLike, top: NumberLike = 100, where: Where = None) -> Query:
         """How many units the most common key has, the next one, and so on; the keys are not released.
 
@@ -1056,7 +1143,7 @@ class Dataset:
         return f"{type(self).__name__}({self.name!r}, privacy_unit={unit!r})"
 
     def _filter(self, where: Where) -> Predicate | None:
-        return read_filter(where, self.table.types)
+        return None if where is None else read_filter(where, self.table.types)
 
     def _bound(self, groups: Limit, rows: Limit) -> Contribution:
         """The contribution bounds of a question: its own, or those of the dataset."""
@@ -1107,16 +1194,34 @@ class Dataset:
         rows: _Rows = {"dataset": self, "contribution": asked["contribution"], "where": asked["where"]}
         return PrivateBounds(**rows, options=tuple(make(scale).public for scale in bound_options(kind)), column=column)
 
-    def _private_rows(
-        self, asked: _Cells, make: Callable[[_Cells], CellQuery], worth: Fraction = Fraction(1)
-    ) -> PrivateRows:
-        """A question whose rows per unit are chosen privately, from that of a given number."""
-        bound = asked["contribution"]
+    def _private_limit(
+        self,
+        of_cells: tuple[By, Keys, Bins, Where],
+        groups: Limit,
+        rows: Limit,
+        make: Callable[[_Cells], CellQuery],
+        worth: Fraction = Fraction(1),
+    ) -> PrivateRows | PrivateGroups:
+        """A question whose rows or groups per unit are chosen privately, from that of a given number."""
+        by_rows, by_groups = _is_private(rows), _is_private(groups)
+        if by_rows and by_groups:
+            raise BadParameter("one limit can be private, not both", fix="say groups_per_unit or rows_per_unit")
+        asked = self._cells(*of_cells, 1 if by_groups else groups, 1 if by_rows else rows)
+        bound, where = asked["contribution"], asked["where"]
         if bound.privacy_unit is None:
-            raise BadParameter("without a privacy unit every row is one", fix="leave rows_per_unit out")
-        limits = [Contribution(bound.privacy_unit, bound.groups_per_unit, rows) for rows in row_options()]
+            raise BadParameter("without a privacy unit every row is one", fix="leave the limits out")
+        if by_groups and not asked["axes"]:
+            raise BadParameter("without groups there is no limit to choose", fix="pass by=…, or leave it out")
+        limits = [
+            Contribution(bound.privacy_unit, each if by_groups else bound.groups_per_unit, each if by_rows else most)
+            for most in [bound.rows_per_unit]
+            for each in limit_options()
+        ]
         options = tuple(make({**asked, "contribution": limit}).public for limit in limits)
-        return PrivateRows(dataset=self, contribution=bound, where=asked["where"], options=options, worth=worth)
+        if by_rows:
+            return PrivateRows(dataset=self, contribution=bound, where=where, options=options, worth=worth)
+        several = worth if bound.rows_per_unit == 1 else worth * bound.rows_per_unit / 2
+        return PrivateGroups(dataset=self, contribution=bound, where=where, options=options, worth=several)
 
     def _votes(self, by: By, keys: Keys, bins: Bins, where: Where, rows: Limit) -> _Cells:
         """The same for a choice among keys: a unit may count for every one of them, which costs nothing here."""
@@ -1166,6 +1271,18 @@ def _of_columns(given: Any, columns: Sequence[str], what: str) -> dict[str, Any]
         if not isinstance(name, str) or name not in columns:
             raise unknown_label(name, columns, "column")
     return dict(given)
+
+
+def _weights(prior: PriorLike, size: int) -> Prior:
+    """Weights of counts, divided by their sum."""
+    if isinstance(prior, Prior):
+        return prior
+    listed = prior if isinstance(prior, Mapping) else take(prior, size, "weights of the prior")
+    if not isinstance(listed, Mapping) and len(listed) != size:
+        raise BadParameter(
+            f"a prior has a weight for each of the {size} counts from 0 on", given=len(listed), fix="pass as many"
+        )
+    return Prior(listed, normalise=True)
 
 
 def _is_private(given: object) -> bool:

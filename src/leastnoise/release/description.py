@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from leastnoise.exact.parameters import NumberLike
+from leastnoise.exact import NumberLike
 
 __all__ = ["Description"]
 

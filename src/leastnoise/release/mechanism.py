@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -23,14 +22,11 @@ from typing import Any
 import numpy as np
 
 from leastnoise.errors import BadParameter, InsecureSource
-from leastnoise.exact.sources import Source, SystemSource, system_source
+from leastnoise.exact import Source, SystemSource, system_source
 from leastnoise.ledger import Ledger, Request
 from leastnoise.ledger.record import Json, canonical
 from leastnoise.mechanisms.combinatorial.k_median.metric import PublicMetric
-from leastnoise.model.channel import Channel
-from leastnoise.model.labels import decode_label, encode_label
-from leastnoise.model.mechanism import Mechanism
-from leastnoise.model.privacy import Privacy
+from leastnoise.model import Channel, Mechanism, Privacy, decode_label, encode_label
 from leastnoise.release.plan import ReleasePlan
 from leastnoise.release.queries.query import fresh_id
 from leastnoise.release.result import Release

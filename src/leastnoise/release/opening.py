@@ -11,16 +11,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from leastnoise.data import Contribution, Table, open_table
+from leastnoise.data import Contribution, Table, linked_names, open_table
 from leastnoise.data.joined_table import JoinedTable
 from leastnoise.data.linked_tables import link_tables
 from leastnoise.data.links import ColumnPlace, read_place
 from leastnoise.errors import BadParameter, BudgetChanged, LedgerMissing, LedgerUnavailable, UncoveredDebit, shown
-from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.exact import NumberLike, read_integer
 from leastnoise.ledger import Ledger, Opening
 from leastnoise.ledger.record import read_name, read_purpose
 from leastnoise.ledger.store import Store
-from leastnoise.model.privacy import Privacy
+from leastnoise.model import Privacy
 from leastnoise.release.arguments import require_column
 from leastnoise.release.configuration import read_amount, read_configuration
 from leastnoise.release.database import Database
@@ -28,7 +28,7 @@ from leastnoise.release.dataset import Dataset
 
 __all__ = ["open"]
 
-Budget = NumberLike | tuple[NumberLike, NumberLike] | Privacy | None
+BudgetLike = NumberLike | tuple[NumberLike, NumberLike] | Privacy | None
 Place = str | Path | Store | Ledger | None
 
 _DEFAULT_LEDGER = "leastnoise.ledger"
@@ -39,7 +39,7 @@ def open(  # noqa: A001 - it shadows the builtin only as ln.open
     source: Any,
     *,
     privacy_unit: str | None = None,
-    budget: Budget = None,
+    budget: BudgetLike = None,
     table: str | None = None,
     links: Mapping[str, str] | None = None,
     public: Collection[str] | None = None,
@@ -152,7 +152,7 @@ def _open_described(
     file: Path,
     name: str | None,
     fixed: Mapping[str, object],
-    budget: Budget,
+    budget: BudgetLike,
     ledger: Place,
     analyst: str | None,
     purpose: str,
@@ -241,7 +241,7 @@ def _analyst() -> str:
     return os.environ.get("LEASTNOISE_ANALYST") or _ANYONE
 
 
-def _read_budget(budget: Budget) -> Privacy | None:
+def _read_budget(budget: BudgetLike) -> Privacy | None:
     if budget is None:
         return None
     if isinstance(budget, Privacy):
@@ -355,8 +355,9 @@ def account_name(ledger: Ledger, table: Table, name: str | None) -> str:
     two folders had one account in version 0.1; where that account is there, they go on sharing it.
 
     Raises:
-        BudgetChanged: Version 0.1 began several accounts for it, or a folder has files with an account of their own (or
-            a file a folder with one), and which one goes on is for people to say.
+        BudgetChanged: Version 0.1 began several accounts for it, or other tables that hold its rows have accounts (the
+            files of a folder, the folder of a file, its views, another link of the file), and which one goes on is for
+            people to say.
     """
     called = dataset_name(table, name)
     held = {balance.scope.dataset for balance in ledger.balances()}
@@ -370,7 +371,9 @@ def account_name(ledger: Ledger, table: Table, name: str | None) -> str:
             given=", ".join(found),
             fix=f"pass the one that goes on, for example name={found[0]!r}",
         )
-    overlapping = sorted(held.intersection(table.overlapping), key=str)
+    own = [called, *(each for each in table.overlapping if each != table.place)]
+    linked = linked_names(own, [each for each in held if each is not None])
+    overlapping = sorted(held.intersection(table.overlapping) | linked, key=str)
     if overlapping and not found:
         raise BudgetChanged(
             "some of these rows belong to an account already, and a second one would be a second budget for them",

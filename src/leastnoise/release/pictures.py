@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import BadParameter, MissingPackage
-from leastnoise.model.show import number, printable
+from leastnoise.model import number, printable
 from leastnoise.release.plan import percent
 from leastnoise.release.tables import measure_names
 

@@ -9,18 +9,27 @@ from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 from leastnoise.composition import Cost, Remaining, cost_of
-from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact import Enclosure
 from leastnoise.ledger.record import Json
-from leastnoise.mechanisms.candidates import Candidate
 from leastnoise.mechanisms.histogram.independent_noise import IndependentNoise
 from leastnoise.mechanisms.histogram.keys_found import KeysFound
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
-from leastnoise.model.events import Event
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
-from leastnoise.model.privacy import Privacy
-from leastnoise.model.sensitivity import Sensitivity
-from leastnoise.model.show import html_table, number, rich_lines, text_lines
+from leastnoise.model import (
+    LEVEL,
+    Candidate,
+    ErrorEstimate,
+    Event,
+    Mechanism,
+    Privacy,
+    Reason,
+    Sensitivity,
+    html_table,
+    number,
+    rich_lines,
+    text_lines,
+)
 from leastnoise.release.tables import TidyTable
+from leastnoise.release.whole import WholeNumbers
 
 __all__ = ["AnswerPlan", "Change", "PricedError", "RangeAnswer", "ReleasePlan", "percent", "quantile_of", "unit_of"]
 
@@ -50,6 +59,7 @@ class AnswerPlan:
         noise: What was added to each value, in steps, where that is one whole noise: for remapping.
         prepare: What the mechanism needs of what was read.
         ranges: The sum of the cells between two keys or edges, with its interval; None where cells have no order.
+        whole: Non-negative whole numbers that agree, from what was drawn; None where there are none.
         supposing: What the error supposes of private things; nothing if empty.
     """
 
@@ -67,6 +77,7 @@ class AnswerPlan:
     noise: IntegerNoise | None = None
     prepare: Callable[[Any], Any] | None = None
     ranges: Callable[[Any, tuple[Any, Any], Fraction], RangeAnswer] | None = None
+    whole: Callable[[Any], WholeNumbers] | None = None
     supposing: str = ""
 
     def draw(self, truth: Any) -> Json:

@@ -8,7 +8,7 @@ from functools import cache
 from math import floor, isqrt, log10
 
 from leastnoise.errors import BadParameter, UnreachableTarget
-from leastnoise.model.privacy import Privacy
+from leastnoise.model import Privacy
 
 __all__ = ["least_price", "multiple_of", "split_price"]
 

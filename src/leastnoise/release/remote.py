@@ -16,6 +16,7 @@ from dataclasses import asdict, fields
 from fractions import Fraction
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from importlib.metadata import version
+from ipaddress import ip_address
 from threading import Lock
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -27,7 +28,7 @@ from leastnoise.data.columns import Column, Kind
 from leastnoise.data.schema_table import SchemaTable
 from leastnoise.errors import BadParameter, LeastNoiseError, NotFound, ServiceUnavailable
 from leastnoise.ledger import Ledger, Opening, Receipt, Request
-from leastnoise.model.privacy import Privacy
+from leastnoise.model import Privacy
 from leastnoise.release.dataset import Dataset
 
 __all__ = ["RemoteLedger", "connect", "is_loopback", "read_left", "write_column", "write_left"]
@@ -58,7 +59,7 @@ def connect(
         timeout: How many seconds to wait for an answer.
 
     Raises:
-        BadParameter: The address is none, or would send the token in the clear.
+        BadParameter: The address is not valid, or would send the token in the clear.
         NotAllowed: The token is not accepted.
         NotFound: There is no such dataset for this token.
         ServiceUnavailable: The service can't be reached, or is of another version.
@@ -193,8 +194,15 @@ class _Service:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
-    return host in ("localhost", "::1") or host.startswith("127.")
+    """Whether a host is this machine; a name that begins like its address is not.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("127.0.0.1.example.org")
+    (True, False)
+    """
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _answer(response: HTTPResponse, content: bytes) -> Any:

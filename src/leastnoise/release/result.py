@@ -12,18 +12,30 @@ from typing import Any
 
 from leastnoise.composition import Cost
 from leastnoise.errors import BadParameter, LeastNoiseError
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
+from leastnoise.exact import NumberLike, read_integer
 from leastnoise.mechanisms import best_guess
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import Event
-from leastnoise.model.losses import Loss, absolute
-from leastnoise.model.mechanism import ErrorEstimate
-from leastnoise.model.priors import PriorLike
-from leastnoise.model.show import aligned, html_table, number, rich_table, short_table
+from leastnoise.model import (
+    Certificate,
+    ErrorEstimate,
+    Event,
+    Loss,
+    Prior,
+    PriorLike,
+    absolute,
+    aligned,
+    html_table,
+    number,
+    rich_table,
+    short_table,
+)
+from leastnoise.release.arguments import read_confidence
 from leastnoise.release.plan import AnswerPlan, Change, RangeAnswer, ReleasePlan, percent
 from leastnoise.release.tables import TidyTable, measure_names
+from leastnoise.release.whole import SimulatedError, simulate, with_whole
 
-__all__ = ["Release", "read_confidence"]
+__all__ = ["Release"]
+
+_IN_THE_UNIT = ("absolute", "root mean square", "largest")  # errors in the unit of the answer
 
 
 @dataclass(frozen=True)
@@ -38,6 +50,7 @@ class Release:
         how: By which answer plan it was drawn; None where a mechanism was given instead.
         recorded: What the ledger has of it.
         changes: The steps themselves.
+        simulated: What simulations say of the error after these steps; None where there were none.
     """
 
     table: TidyTable
@@ -47,6 +60,7 @@ class Release:
     how: AnswerPlan | None = field(default=None, repr=False, compare=False)
     recorded: Any = field(default=None, repr=False, compare=False)
     changes: tuple[Change, ...] = field(default=(), repr=False, compare=False)
+    simulated: SimulatedError | None = field(default=None, compare=False)
 
     @property
     def value(self) -> Any:
@@ -93,10 +107,11 @@ class Release:
     def error_within(self) -> Fraction | float | None:
         """How far off each number is at most, with the probability `confidence`.
 
-        Where the law of the noise alone does not say it (means, variances, ratios), it is the largest distance of a
-        value from an end of its interval: the error of this release. None where there is neither.
+        Where the law of the noise alone does not say it (means, variances, ratios, numbers that were changed after they
+        were drawn), it is the largest distance of a value from an end of its interval: the error of this release. None
+        where there is neither.
         """
-        known = self.plan.error_within
+        known = None if self.changes else self.plan.error_within
         names = measure_names(self.table.keys)
         if known is not None or any(name not in self.table.columns for name in names):
             return known
@@ -119,7 +134,7 @@ class Release:
             raise BadParameter(
                 "ranges are those of prefix sums and ranges as they were released",
                 given=self.plan.question,
-                fix='ask for dataset.workload("ranges", …)',
+                fix='ask for dataset.workload("ranges", …), and take ranges before other steps',
             )
         return self.how.ranges(self.recorded, (first, last), level)
 
@@ -170,6 +185,31 @@ class Release:
         _require_numbers(self.table, "rounded", self.plan.question)
         return self._after(f"rounded({places})", partial(_with_values, partial(_round, places)))
 
+    def whole(self, draws: NumberLike = 20) -> Release:
+        """Non-negative whole numbers that agree: sums of one table of such numbers near what was drawn. Costs nothing.
+
+        For counts, tables, hierarchies, prefix sums and ranges. The same record gives the same numbers. Each interval
+        holds the true value as before, and the new value. The error of the new values is simulated (`simulated`).
+
+        Args:
+            draws: How many simulations; none for 0.
+
+        Raises:
+            BadParameter: The release is none of these, or was changed before.
+            TooLarge: The one table behind all numbers would have more than 65536 cells.
+        """
+        many = read_integer(draws, "draws", at_least=0, at_most=10_000)
+        how = self.how
+        if how is None or how.whole is None or self.changes:
+            raise BadParameter(
+                "whole numbers that agree are those of counts, tables, hierarchies, prefix sums and ranges as drawn",
+                given=self.plan.question,
+                fix="make them whole before other steps, or take non_negative().rounded()",
+            )
+        found = how.whole(self.recorded)
+        told = simulate(how.mechanism, how.prepare, how.encode, how.whole, found, many) if many else None
+        return replace(self._after("whole", partial(with_whole, found.values)), simulated=told)
+
     def remapped(self, prior: PriorLike, loss: Loss = absolute) -> Release:
         """Each value becomes the best guess under a prior on the true answers and a loss; error bars hold the guess.
 
@@ -186,7 +226,8 @@ class Release:
             raise BadParameter(
                 "a remap needs counts as they were drawn", given=self.plan.question, fix="remap before other steps"
             )
-        guesses = {value: best_guess(noise, value, prior, loss).guess for value in set(values)}
+        known = prior if isinstance(prior, Prior) else Prior(prior)
+        guesses = {value: best_guess(noise, value, known, loss).guess for value in set(values)}
         return self._after("remapped", partial(_with_values, guesses.__getitem__))
 
     def to_pandas(self) -> Any:
@@ -229,6 +270,7 @@ class Release:
             "plan": self.plan.to_dict(),
             "request_id": self.request_id,
             "steps": list(self.steps),
+            "simulated": None if self.simulated is None else str(self.simulated),
         }
 
     def plot(self, path: str | Path | None = None) -> Any:
@@ -242,18 +284,17 @@ class Release:
         """One line about it."""
         done = f"; {', '.join(self.steps)}" if self.steps else ""
         far = self.error_within
-        unit = (
-            self.plan.measured_in
-            if self.plan.error is None or self.plan.error.loss == "absolute"
-            else self.plan.error.loss
-        )
-        off = "" if far is None else f"; {percent(self.confidence)} error {number(far)} {unit}".rstrip()
+        told = self.plan.error
+        unit = self.plan.measured_in if told is None or told.loss in _IN_THE_UNIT else told.loss
+        bound = "" if told is None or told.attained else "at most "
+        off = "" if far is None else f"; {percent(self.confidence)} error {bound}{number(far)} {unit}".rstrip()
         return f"{self.plan.question}; cost {self.cost}{off}{done}"
 
     @property
     def remarks(self) -> list[str]:
         """What the numbers are: what counts of the data, and what the intervals hold."""
         counted = [f"counts {self.plan.counted}"] if self.plan.counted else []
+        counted += [str(self.simulated)] if self.simulated is not None else []
         if measure_names(self.table.keys)[1] not in self.table.columns:
             return counted
         each = "each true value" if self.table.keys else "the true value"
@@ -277,16 +318,7 @@ class Release:
 
     def _after(self, step: str, change: Change) -> Release:
         table = change(self.table, self.confidence)
-        return replace(self, table=table, steps=(*self.steps, step), changes=(*self.changes, change))
-
-
-def read_confidence(confidence: NumberLike) -> Fraction:
-    """A probability with which an interval holds.
-
-    >>> read_confidence(0.9)
-    Fraction(9, 10)
-    """
-    return read_rational(confidence, "confidence", above=0, below=1)
+        return replace(self, table=table, steps=(*self.steps, step), changes=(*self.changes, change), simulated=None)
 
 
 def _require_numbers(table: TidyTable, step: str, question: str) -> None:

@@ -42,9 +42,8 @@ from leastnoise.data import (
     holds,
 )
 from leastnoise.data.predicates.nodes import Literal, Node
-from leastnoise.exact.numbers import Exact
-from leastnoise.model.sensitivity import Norm, Sensitivity
-from leastnoise.model.show import number
+from leastnoise.exact import Exact
+from leastnoise.model import Norm, Sensitivity, number
 from leastnoise.release.arguments import FixedPoint
 
 __all__ = [
@@ -177,11 +176,12 @@ def points_reachable(
     column: str,
     grid: tuple[Fraction, ...],
     where: Predicate | None,
+    every: int = 1,
 ) -> bool:
-    """Whether any number of units can be nearest to each point of a grid."""
+    """Whether any number of units can be nearest to each point of a grid, or to every so many-th."""
     middles = [(low + high) / 2 for low, high in pairwise(grid)]
-    spans = zip([grid[0], *middles], [*middles, grid[-1] + 1], strict=True)
-    points = [_value_in(low, high, table.types[column], closed=False) for low, high in spans]
+    spans = list(zip([grid[0], *middles], [*middles, grid[-1] + 1], strict=True))
+    points = [_value_in(low, high, table.types[column], closed=False) for low, high in spans[::every]]
     return None not in points and _free(table, contribution, {column: points}, where)
 
 

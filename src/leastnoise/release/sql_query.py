@@ -35,10 +35,9 @@ from leastnoise.data.predicates import (
     value_of,
 )
 from leastnoise.data.predicates.nodes import And, ComparisonTest, IsIn, IsMissing, Literal, Name, Term
-from leastnoise.errors import BadFilter, BadParameter
-from leastnoise.exact.parameters import NumberLike
-from leastnoise.model.mechanism import LEVEL
-from leastnoise.model.show import aligned, html_table, rich_table, short_table
+from leastnoise.errors import BadFilter, BadParameter, InputError, LimitError
+from leastnoise.exact import NumberLike
+from leastnoise.model import LEVEL, aligned, html_table, rich_table, short_table
 from leastnoise.release.batch import Batch, BatchPlan
 from leastnoise.release.plan import ReleasePlan
 from leastnoise.release.queries.query import Price, Query
@@ -122,6 +121,7 @@ class SQLQuery:
         queries: One question for each aggregate, in order.
         asked: The one question, or the batch of them.
         kinds: What the columns of the answer hold, for HAVING and ORDER BY.
+        places: For each item that is no aggregate its place in GROUP BY; known before anything is spent.
     """
 
     text: str
@@ -129,6 +129,7 @@ class SQLQuery:
     queries: tuple[Query, ...]
     asked: Query | Batch
     kinds: Mapping[str, Kind]
+    places: Mapping[str, int]
 
     def plan(
         self,
@@ -206,7 +207,30 @@ class SQLQuery:
         given = {"rho": rho, "mu": mu, "confidence": confidence, "request_id": request_id}
         found = self.asked.release(epsilon, delta, **given)  # type: ignore[arg-type]
         releases = (found,) if isinstance(found, Release) else found.releases
-        return SQLRelease(_answer(self.statement, releases, self.kinds), releases, found.plan, found.request_id)
+        return SQLRelease(self._answer(releases), releases, found.plan, found.request_id)
+
+    def _answer(self, releases: Sequence[Release]) -> TidyTable:
+        """The table that was asked for: the items in order, then HAVING, ORDER BY, OFFSET and LIMIT."""
+        statement, columns, waiting = self.statement, dict[str, tuple[Any, ...]](), iter(releases)
+        first = releases[0].table
+        for item in statement.items:
+            if isinstance(item.what, Aggregate):
+                columns |= _measures(item, next(waiting).table)
+            else:
+                columns[item.name] = first[first.keys[self.places[item.name]]]
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        if statement.having is not None:
+            having = typed(statement.having, self.kinds)
+            rows = [row for row in rows if holds(having, row)]
+        for term, descending in reversed(statement.order_by):
+            known = typed_term(term, self.kinds)
+            values = [(value_of(known, row), row) for row in rows]
+            there = [pair for pair in values if pair[0] is not None]
+            there.sort(key=lambda pair: pair[0], reverse=descending)  # type: ignore[arg-type, return-value]
+            rows = [row for _, row in there] + [row for value, row in values if value is None]
+        end = None if statement.limit is None else statement.offset + statement.limit
+        rows = rows[statement.offset : end]
+        return TidyTable({name: tuple(row[name] for row in rows) for name in columns}, tuple(self.places))
 
     def __repr__(self) -> str:
         """The statement."""
@@ -228,6 +252,24 @@ def read_sql(dataset: Dataset, text: str) -> SQLQuery:
         BadFilter: It can't be read, or asks for what can't be answered; line and column are in the text.
         BadParameter: Bounds or keys are missing, and where to write them.
     """
+    try:
+        return _read(dataset, text)
+    except (InputError, LimitError) as error:
+        raise error.located(_place_of(error, text)) from None
+
+
+def _place_of(error: InputError | LimitError, text: object) -> str:
+    """Where a statement has what an error speaks of; its beginning where the words are not there."""
+    if not isinstance(text, str):
+        return ""
+    for words in (getattr(error, "alias", ""), error.given or "", (error.given or "").rpartition(".")[2]):
+        if words and (start := text.lower().find(words.lower())) >= 0:
+            before = text[:start]
+            return f"line {before.count(chr(10)) + 1}, column {start - before.rfind(chr(10))}"
+    return "line 1, column 1"
+
+
+def _read(dataset: Dataset, text: str) -> SQLQuery:
     view, statement = _view_of(dataset, read_select(text))
     questions = _Questions(view, statement)
     queries = questions.made()
@@ -237,13 +279,19 @@ def read_sql(dataset: Dataset, text: str) -> SQLQuery:
         typed(statement.having, kinds)
     for term, _ in statement.order_by:
         typed_term(term, kinds)
-    return SQLQuery(text, statement, queries, asked, kinds)
+    return SQLQuery(text, statement, queries, asked, kinds, questions.places)
 
 
 def _view_of(dataset: Dataset, text: SelectText, *, per_unit: bool = False) -> tuple[Dataset, Statement]:
     """The rows that FROM names, and the statement about them."""
     tables, database = text.tables, dataset if isinstance(dataset, _Tables) else None
     if tables[0].subquery is not None:
+        if len(tables) > 1:
+            raise BadFilter(
+                f"a subquery is not joined with tables ({tables[1].position})",
+                given=f"JOIN {tables[1].name}",
+                fix="join inside of the subquery, and take what is needed as features: first(city, day)",
+            )
         view, inner = _view_of(dataset, tables[0].subquery, per_unit=True)
         view = _per_unit(view, inner, tables[0])
     elif database is not None:
@@ -344,6 +392,11 @@ class _Questions:
         if "keys" not in by and "bins" not in by and by and any(name for name in by["by"]):
             self._require_countable(aggregates, by["by"])
         return tuple(self._question(what, by, where) for what in aggregates)
+
+    @property
+    def places(self) -> dict[str, int]:
+        """Where in GROUP BY each item is that is no aggregate: the same value, however its literals are written."""
+        return {item.name: self._groups.index(what) for item, what in self._items if not isinstance(what, Aggregate)}
 
     def kinds(self, query: Query) -> dict[str, Kind]:
         """What the columns of the answer hold: keys as their columns, bins text, and numbers."""
@@ -540,31 +593,6 @@ def _own_keys(term: Term) -> list[Hashable] | None:
         return list(dict.fromkeys([*values, *([None] if term.otherwise is None else [])]))
     limits = type_of(term).limits
     return None if limits is None or limits[1] - limits[0] >= _FEW else list(range(limits[0], limits[1] + 1))
-
-
-def _answer(statement: Statement, releases: Sequence[Release], kinds: Mapping[str, Kind]) -> TidyTable:
-    """The table that was asked for: the items in order, then HAVING, ORDER BY, OFFSET and LIMIT."""
-    columns, keys, waiting = dict[str, tuple[Any, ...]](), list[str](), iter(releases)
-    first = releases[0].table
-    for item in statement.items:
-        if isinstance(item.what, Aggregate):
-            columns |= _measures(item, next(waiting).table)
-        else:
-            place = statement.group_by.index(item.what)
-            columns[item.name] = first[first.keys[place]]
-            keys.append(item.name)
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    if statement.having is not None:
-        having = typed(statement.having, kinds)
-        rows = [row for row in rows if holds(having, row)]
-    for term, descending in reversed(statement.order_by):
-        known = typed_term(term, kinds)
-        values = [(value_of(known, row), row) for row in rows]
-        there = sorted((pair for pair in values if pair[0] is not None), key=lambda pair: pair[0], reverse=descending)  # type: ignore[arg-type, return-value]
-        rows = [row for _, row in there] + [row for value, row in values if value is None]
-    end = None if statement.limit is None else statement.offset + statement.limit
-    rows = rows[statement.offset : end]
-    return TidyTable({name: tuple(row[name] for row in rows) for name in columns}, tuple(keys))
 
 
 def _measures(item: Item, table: TidyTable) -> dict[str, tuple[Any, ...]]:

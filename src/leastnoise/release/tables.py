@@ -11,12 +11,13 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from leastnoise.data.columns import free_name
 from leastnoise.errors import BadParameter, MissingPackage
-from leastnoise.model.labels import unknown_label
+from leastnoise.model import unknown_label
 
-__all__ = ["TidyTable", "free_name", "measure_names"]
+__all__ = ["TidyTable", "measure_names"]
 
-Row = tuple[Any, ...]
+TableRow = tuple[Any, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +64,7 @@ class TidyTable:
         """How many rows."""
         return len(next(iter(self.columns.values())))
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[TableRow]:
         """The rows."""
         return zip(*self.columns.values(), strict=True)
 
@@ -125,17 +126,10 @@ class TidyTable:
 def measure_names(keys: tuple[str, ...]) -> tuple[str, str, str]:
     """What the value and its bars are called: value, low and high, with underscores where a key has that name.
 
-    >>> measure_names(("city",)), measure_names(("value",))
+    >>> measure_names(("city",)), measure_names(("Value",))
     (('value', 'low', 'high'), ('value_', 'low', 'high'))
     """
     return free_name("value", keys), free_name("low", keys), free_name("high", keys)
-
-
-def free_name(name: str, taken: tuple[str, ...]) -> str:
-    """A name that no column has, with underscores where needed."""
-    while name in taken:
-        name += "_"
-    return name
 
 
 def _field(cell: Any) -> str:

@@ -31,13 +31,13 @@ from typing import Any, TypeVar
 
 from leastnoise.composition import Remaining
 from leastnoise.errors import BadParameter, EngineFailure, LeastNoiseError, LedgerUnavailable, engine_failure
-from leastnoise.exact.sources import releasing
+from leastnoise.exact import releasing
 from leastnoise.ledger import FLOOR, Ledger, Opening, Request
 from leastnoise.ledger.record import Json
 
 __all__ = ["FLOOR", "left_after", "release_once"]
 
-Truth = TypeVar("Truth")
+TrueAnswer = TypeVar("TrueAnswer")
 
 _FAILED_IN_FORMAT_1: Json = {"failed": True}  # what version 0.1 recorded instead of an answer
 
@@ -45,8 +45,8 @@ _FAILED_IN_FORMAT_1: Json = {"failed": True}  # what version 0.1 recorded instea
 def release_once(
     ledger: Ledger | None,
     request: Request | None,
-    read: Callable[[], Truth],
-    draw: Callable[[Truth], Json],
+    read: Callable[[], TrueAnswer],
+    draw: Callable[[TrueAnswer], Json],
     *,
     check: Callable[[], object] | None = None,
     opening: Opening | None = None,

@@ -20,9 +20,9 @@ import re
 import time
 from dataclasses import dataclass
 
-from leastnoise.apps.service.store import Store, StoredToken
+from leastnoise.apps.service.store import ServiceStore, StoredToken
 from leastnoise.errors import BadParameter, NotAllowed, NotFound
-from leastnoise.exact.sources import system_source
+from leastnoise.exact import system_source
 from leastnoise.ledger.record import read_name
 
 __all__ = ["ROLES", "Principal", "new_token", "principal_of"]
@@ -97,7 +97,7 @@ class Principal:
 
 
 def new_token(
-    store: Store,
+    store: ServiceStore,
     name: str,
     role: str,
     datasets: tuple[str, ...] | None = None,
@@ -129,7 +129,7 @@ def new_token(
     return f"ln_{public}_{secret}", stored
 
 
-def principal_of(store: Store, text: str, now: float) -> Principal:
+def principal_of(store: ServiceStore, text: str, now: float) -> Principal:
     """Whose token it is.
 
     Raises:

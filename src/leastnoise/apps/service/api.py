@@ -24,7 +24,7 @@ from starlette.exceptions import HTTPException
 import leastnoise
 from leastnoise.apps.service.access import Principal, new_token
 from leastnoise.apps.service.guards import HEADERS, Limiter, Next, read_json
-from leastnoise.apps.service.pages import add_page
+from leastnoise.apps.service.pages import add_page, tables_of
 from leastnoise.apps.service.problems import PROBLEM, failure_place, problem_of
 from leastnoise.apps.service.service import Service
 from leastnoise.apps.service.settings import read_duration
@@ -42,6 +42,7 @@ _log = logging.getLogger("leastnoise.service")
 _QUESTION = {"question": "count", "by": "city", "keys": ["Ashford", "Brook"]}
 _BODIES: dict[str, dict[str, Any]] = {
     "plan": {"question": _QUESTION, "price": {"epsilon": "1/2"}},
+    "sql": {"question": {"sql": "SELECT COUNT(*) FROM visits WHERE age >= 18"}, "price": {"epsilon": "1/2"}},
     "price": {"question": _QUESTION, "error": 10},
     "release": {"question": _QUESTION, "price": {"epsilon": "1/2"}, "request_id": "persons by city"},
     "batch": {
@@ -83,6 +84,7 @@ def make_app(service: Service) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/v1/openapi.json",
+        redirect_slashes=False,  # they would be made of what the client says it is called
         lifespan=lifespan,
         responses={
             401: {"description": "No valid token.", **problem},
@@ -141,7 +143,9 @@ def make_app(service: Service) -> FastAPI:
         return problem_of(error)
 
     @app.exception_handler(HTTPException)
-    async def unknown(_: Request, error: HTTPException) -> Response:
+    async def unknown(request: Request, error: HTTPException) -> Response:
+        if request.url.path.startswith("/page"):
+            return page.problem(request, NotFound("there is nothing here", fix="begin at /page"), error.status_code)
         return problem_of(NotFound("there is nothing here", fix="see /v1/openapi.json"), error.status_code)
 
     @app.exception_handler(RequestValidationError)
@@ -151,7 +155,7 @@ def make_app(service: Service) -> FastAPI:
     known, body = Depends(caller), Depends(body_of)
     for add in (_add_questions, _add_releases, _add_ledger, _add_tokens):
         add(app, service, known, body)
-    add_page(app, service, enter)
+    page = add_page(app, service, enter)
     return app
 
 
@@ -173,16 +177,15 @@ def _add_questions(app: FastAPI, service: Service, known: Any, body: Any) -> Non
 
     @app.get("/v1/datasets/{name:path}/history", summary="What was charged on a dataset")
     async def history(*, who: Principal = known, name: str) -> dict[str, Any]:
-        who.require_dataset(name, service.configuration.datasets)
-        found = await asyncio.to_thread(service.ledger.debits, name)
-        mine = [each for each in found if who.may("audit") or each.analyst == who.name]
-        return {"debits": [_debit(each) for each in mine]}
+        return {"debits": [_debit(each) for each in await service.history(who, name)]}
 
     @app.get("/v1/datasets/{name:path}", summary="The public schema of a dataset")
     async def dataset(*, who: Principal = known, name: str) -> dict[str, Any]:
         return await service.dataset(who, name)
 
-    @app.post("/v1/datasets/{name:path}/plan", summary="What an answer would cost; free", openapi_extra=_takes("plan"))
+    @app.post(
+        "/v1/datasets/{name:path}/plan", summary="What an answer would cost; free", openapi_extra=_takes("plan", "sql")
+    )
     async def plan(*, who: Principal = known, name: str, given: Any = body) -> Response:
         return _json(await service.plan(who, name, given))
 
@@ -216,8 +219,7 @@ def _add_releases(app: FastAPI, service: Service, known: Any, body: Any) -> None
         text = await service.result(await service.asked(who, asked_id))
         if text is None or format not in ("csv", "ndjson"):
             raise NotFound("there is no such table", fix="see the release's state; formats are csv and ndjson")
-        told = json.loads(text)
-        several = told.get("releases", [told])
+        several = tables_of(json.loads(text))
         if not 0 <= place < len(several):
             raise NotFound("the batch has no such question", given=place, fix="count from 0")
         rows = _csv(several[place]) if format == "csv" else _lines(several[place])
@@ -280,7 +282,7 @@ def _add_ledger(app: FastAPI, service: Service, known: Any, body: Any) -> None:
     @app.get("/v1/ledger/verification", summary="Check the chain, every price and every sum anew")
     async def verification(*, who: Principal = known) -> dict[str, Any]:
         who.require("audit")
-        return vars(await asyncio.to_thread(ledger.verify))
+        return vars(await service.verify())
 
     @app.get("/v1/ledger/witness", summary="The ledger's identity, length and last hash; keep it elsewhere")
     async def witness(*, who: Principal = known) -> Response:
@@ -308,7 +310,7 @@ def _add_ledger(app: FastAPI, service: Service, known: Any, body: Any) -> None:
         who.require("audit")
         found = await asyncio.to_thread(ledger.balances)
         mine = [each for each in found if _concerns(each, who)]
-        return Response(_metrics(service, mine), media_type="text/plain; version=0.0.4")
+        return Response(_metrics(service, mine, who.datasets is None), media_type="text/plain; version=0.0.4")
 
 
 def _add_tokens(app: FastAPI, service: Service, known: Any, body: Any) -> None:
@@ -420,7 +422,8 @@ def _concerns(balance: Balance, who: Principal) -> bool:
     return who.may("audit") or scope.analyst in (None, who.name)
 
 
-def _metrics(service: Service, balances: list[Balance]) -> str:
+def _counts(service: Service) -> list[str]:
+    """What was counted over all datasets."""
     pool = service.pool
     lines = [
         f"leastnoise_workers_started_total {pool.started}",
@@ -431,9 +434,15 @@ def _metrics(service: Service, balances: list[Balance]) -> str:
         kind, _, what = name.partition(" ")
         label = f'{{{kind}="{what}"}}' if what else ""
         lines.append(f"leastnoise_{'responses' if kind == 'status' else kind}_total{label} {count}")
+    return lines
+
+
+def _metrics(service: Service, balances: list[Balance], whole: bool) -> str:
+    """Prometheus text; what concerns all datasets is for tokens of all."""
+    lines = _counts(service) if whole else []
     for each in balances:
         labels = ",".join(
-            f"{name}={json.dumps(value)}"
+            f"{name}={json.dumps(value, ensure_ascii=False)}"
             for name, value in (
                 ("dataset", each.scope.dataset),
                 ("analyst", each.scope.analyst),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from leastnoise.apps.service.store import Store
+    from leastnoise.apps.service.store import ServiceStore
 
 __all__ = ["serve", "tokens"]
 
@@ -122,12 +122,12 @@ def revoke(
     typer.echo(f"revoked {token_id}")
 
 
-def _store(config: Path | None) -> Store:
+def _store(config: Path | None) -> ServiceStore:
     from leastnoise.apps.service.settings import read_settings
-    from leastnoise.apps.service.store import Store
+    from leastnoise.apps.service.store import ServiceStore
     from leastnoise.release.configuration import read_configuration
 
-    return Store(read_settings(read_configuration(config)).store)
+    return ServiceStore(read_settings(read_configuration(config)).store)
 
 
 def _make_demo(folder: Path) -> Path:
@@ -150,7 +150,7 @@ def _make_demo(folder: Path) -> Path:
     return config
 
 
-def _show_demo(store: Store, host: str, port: int) -> None:
+def _show_demo(store: ServiceStore, host: str, port: int) -> None:
     from leastnoise.apps.service.access import new_token
 
     curator, analyst = (new_token(store, name, name, lasts=86400)[0] for name in ("curator", "analyst"))

@@ -3,69 +3,94 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
-from leastnoise.model.show import number
+from leastnoise.model import number
 
-__all__ = ["draw_answer", "draw_burning", "draw_prices"]
+__all__ = ["draw_answer", "draw_burning", "draw_choices", "draw_error"]
 
 _MOST = 40  # bars that can be told apart
-_WIDTH, _ROW, _LEFT = 640, 24, 180
+_WIDTH, _ROW, _LEFT, _RIGHT = 640, 24, 180, 80
 _HEIGHT = 200
+_BAR = 200
 
 
-def draw_answer(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Bars of released values with the interval of each; nothing where there are no intervals, or too many rows."""
-    if not {"value", "low", "high"} <= set(columns) or not 0 < len(rows) <= _MOST:
-        return ""
-    value, low, high = (list(columns).index(name) for name in ("value", "low", "high"))
-    labels = [place for place, name in enumerate(columns) if name not in ("value", "low", "high")]
-    numbers = [[row[place] for place in (value, low, high)] for row in rows]
-    if not all(isinstance(each, int | float) for row in numbers for each in row):
-        return ""
+def draw_answer(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[tuple[str, str]]:
+    """Bars of released values with the interval of each, a picture for each value; none where there are too many."""
+    names = list(columns)
+    measures = [(name, f"{name}_low", f"{name}_high") for name in names] + [("value", "low", "high")]
+    drawn = [[names.index(part) for part in each] for each in measures if set(each) <= set(names)]
+    keys = [place for place in range(len(names)) if not any(place in each for each in drawn)]
+    labels = [", ".join(str(row[place]) for place in keys) or "answer" for row in rows]
+    if not 0 < len(rows) <= _MOST:
+        return []
+    numbers = [(names[each[0]], [[row[place] for place in each] for row in rows]) for each in drawn]
+    return [(name, _bars(name, labels, known)) for name, known in numbers if _are_numbers(known)]
+
+
+def _are_numbers(rows: Sequence[Sequence[Any]]) -> bool:
+    return all(isinstance(each, int | float) and not isinstance(each, bool) for row in rows for each in row)
+
+
+def _bars(name: str, labels: Sequence[str], numbers: Sequence[Sequence[float]]) -> str:
     least, most = min(0, *(min(row) for row in numbers)), max(0, *(max(row) for row in numbers))
 
-    def across(amount: float) -> str:
-        return f"{_LEFT + (amount - least) / ((most - least) or 1) * (_WIDTH - _LEFT - 10):.1f}"
+    def across(amount: float) -> float:
+        return _LEFT + float((amount - least) / ((most - least) or 1)) * (_WIDTH - _LEFT - _RIGHT)
 
     def bars() -> Iterator[str]:
-        for place, (row, (middle, start, end)) in enumerate(zip(rows, numbers, strict=True)):
+        for place, (label, (middle, start, end)) in enumerate(zip(labels, numbers, strict=True)):
             top = place * _ROW
-            text = ", ".join(str(row[each]) for each in labels) or "answer"
-            text = text if len(text) < 24 else f"{text[:22]}…"
+            text = label if len(label) < 24 else f"{label[:22]}…"
             yield f'<text x="{_LEFT - 8}" y="{top + 16}" text-anchor="end">{escape(text)}</text>'
-            begin, width = across(min(0, middle)), float(across(max(0, middle))) - float(across(min(0, middle)))
-            yield f'<rect class="bar" x="{begin}" y="{top + 5}" width="{width:.1f}" height="14" fill-opacity="0.5"/>'
-            yield f'<line class="error" x1="{across(start)}" x2="{across(end)}" y1="{top + 12}" y2="{top + 12}"/>'
+            begin, width = across(min(0, middle)), across(max(0, middle)) - across(min(0, middle))
+            yield f'<rect class="bar" x="{begin:.1f}" y="{top + 5}" width="{width:.1f}" height="14"/>'
+            yield _whisker(across(start), across(end), top + 12)
+            yield f'<text x="{_WIDTH - _RIGHT + 8}" y="{top + 16}">{escape(number(middle))}</text>'
 
-    zero = f'<line class="axis" x1="{across(0)}" x2="{across(0)}" y1="0" y2="{len(rows) * _ROW}"/>'
-    return _svg(
-        "Released values as bars, with the interval of each as a line; the table below has the numbers.",
-        len(rows) * _ROW,
-        [zero, *bars()],
-    )
+    height = len(labels) * _ROW
+    zero = f'<line class="axis" x1="{across(0):.1f}" x2="{across(0):.1f}" y1="0" y2="{height}"/>'
+    told = f"{name}: released values as bars, with the interval of each as a line; the table below has the numbers."
+    return _svg(told, height, [zero, *bars()])
 
 
-def draw_prices(points: Sequence[Mapping[str, Any]]) -> str:
-    """The expected error at each price; nothing where errors are not known."""
-    known = [each for each in points if each["expected"] is not None]
-    if len(known) < 2 or len(known) < len(points):
+def draw_error(within: float, widest: float) -> str:
+    """An error bar around an answer that is not known yet; as wide as the picture where the error is the widest."""
+    half = (_BAR / 2 - 4) * (within / widest if widest else 0)
+    axis = f'<line class="axis" x1="{_BAR / 2}" x2="{_BAR / 2}" y1="0" y2="14"/>'
+    size = f'viewBox="0 0 {_BAR} 14" width="{_BAR}" height="14"'
+    return f'<svg {size} aria-hidden="true">{axis}{_whisker(_BAR / 2 - half, _BAR / 2 + half, 7)}</svg>'
+
+
+def _whisker(start: float, end: float, y: float) -> str:
+    return f'<path class="error" d="M{start:.1f} {y}H{end:.1f}M{start:.1f} {y - 4}v8M{end:.1f} {y - 4}v8"/>'
+
+
+def draw_choices(choices: Sequence[Mapping[str, Any]]) -> str:
+    """The expected error of the first question at each price; nothing where errors are not known."""
+    known = [(each, each["errors"][0]) for each in choices if each["errors"][0] is not None]
+    if len(known) < 2 or len(known) < len(choices):
         return ""
-    most = max(each["within"] for each in known) or 1
-    step = (_WIDTH - 120) / (len(known) - 1)
-    places = [
-        (60 + place * step, *(_HEIGHT - 30 - each[name] / most * (_HEIGHT - 60) for name in ("expected", "within")))
-        for place, each in enumerate(known)
-    ]
-    parts = [f'<line class="axis" x1="40" x2="{_WIDTH - 40}" y1="{_HEIGHT - 30}" y2="{_HEIGHT - 30}"/>']
-    for each, (x, y, far) in zip(known, places, strict=True):
+    most = max(error["within"] for _, error in known) or 1
+    step = (_WIDTH - 100) / (len(known) - 1)
+    bottom = _HEIGHT - 30
+    parts = [f'<line class="axis" x1="40" x2="{_WIDTH - 40}" y1="{bottom}" y2="{bottom}"/>']
+    for place, (each, error) in enumerate(known):
+        x = 50 + place * step
+        y, far = (bottom - error[name] / most * (_HEIGHT - 60) for name in ("expected", "within"))
         price = next(iter(each["price"].values()))
-        parts.append(f'<line class="error" x1="{x:.1f}" x2="{x:.1f}" y1="{far:.1f}" y2="{_HEIGHT - 30}"/>')
-        parts.append(f'<circle class="point{" here" if each["here"] else ""}" cx="{x:.1f}" cy="{y:.1f}" r="6"/>')
-        parts.append(f'<text x="{x:.1f}" y="{_HEIGHT - 10}" text-anchor="middle">{escape(str(price)[:14])}</text>')
-        parts.append(f'<text x="{x + 9:.1f}" y="{far + 4:.1f}">±{escape(number(each["within"]))}</text>')
-    told = "Price, from cheap to dear, against the expected error (points) and the error within which 95 % are (lines)."
+        parts.append(f'<line class="error" x1="{x:.1f}" x2="{x:.1f}" y1="{far:.1f}" y2="{bottom}"/>')
+        parts.append(f'<circle class="point{" here" if each["here"] else ""}" cx="{x:.1f}" cy="{y:.1f}" r="5"/>')
+        parts.append(f'<text x="{x:.1f}" y="{_HEIGHT - 10}" text-anchor="middle">{escape(str(price)[:6])}</text>')
+        parts.append(
+            f'<text x="{x:.1f}" y="{far - 6:.1f}" text-anchor="middle">±{escape(number(error["within"]))}</text>'
+        )
+    told = (
+        "Prices from cheap to dear, each with the expected error (point) and the error that is kept with 95 % "
+        "probability (line)."
+    )
     return _svg(told, _HEIGHT, parts)
 
 
@@ -76,12 +101,18 @@ def draw_burning(points: Sequence[tuple[int, float]]) -> str:
     start, end = points[0][0], points[-1][0]
     line, before = [], points[0][1]
     for time, left in points:
-        x = f"{20 + (time - start) / ((end - start) or 1) * (_WIDTH - 40):.1f}"
+        x = f"{60 + (time - start) / ((end - start) or 1) * (_WIDTH - 130):.1f}"
         line += [f"{x},{90 - before * 80:.1f}", f"{x},{90 - left * 80:.1f}"]
         before = left
-    axis = f'<line class="axis" x1="20" x2="{_WIDTH - 20}" y1="90" y2="90"/>'
+    parts = [f'<line class="axis" x1="60" x2="{_WIDTH - 70}" y1="{y}" y2="{y}"/>' for y in (10, 90)]
+    parts.append(f'<polyline class="line" points="{" ".join(line)}"/>')
+    parts += [f'<text x="52" y="{y}" text-anchor="end">{text}</text>' for y, text in ((14, "all"), (94, "nothing"))]
+    parts.append(f'<text x="{_WIDTH - 62}" y="{94 - before * 80:.1f}">{before:.1%}</text>')
+    first, last = (datetime.fromtimestamp(each, UTC).strftime("%Y-%m-%d %H:%M") for each in (start, end))
+    parts.append(f'<text x="60" y="110">{first}</text>')
+    parts.append(f'<text x="{_WIDTH - 70}" y="110" text-anchor="end">{last}</text>')
     told = f"What was left of the budget over time: {before:.1%} now."
-    return _svg(told, 100, [axis, f'<polyline class="line" points="{" ".join(line)}"/>'])
+    return _svg(told, 116, parts)
 
 
 def _svg(told: str, height: int, parts: Sequence[str]) -> str:

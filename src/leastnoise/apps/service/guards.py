@@ -7,19 +7,22 @@ import json
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from math import isfinite
 from typing import Any, NoReturn
 from urllib.parse import parse_qsl
 
+import h11
 from fastapi import Request, Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from leastnoise.errors import BadParameter, TooLarge, TooManyRequests
 
-__all__ = ["HEADERS", "Limiter", "PatientProtocol", "read_form", "read_json"]
+__all__ = ["HEADERS", "Limiter", "PatientProtocol", "parse_json", "read_form", "read_json"]
 
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
@@ -27,6 +30,7 @@ HEADERS = {
 }
 _BODY_SECONDS = 10  # that a body may take to arrive
 _HEAD_SECONDS = 10  # that a head may take to arrive
+_TAKING_SECONDS = 30  # that a client may leave an answer that is written
 _MOST_CLIENTS = 10_000
 _DEEPEST = 30  # levels of a body
 
@@ -34,16 +38,49 @@ Next = Callable[[Request], Awaitable[Response]]
 
 
 class PatientProtocol(H11Protocol):
-    """HTTP, with an end to patience: a client that does not get its head through is dropped."""
+    """HTTP, with an end to patience: who does not get a head through, or does not take the answer, is dropped.
+
+    That holds for each request of a connection. Between two requests uvicorn waits (`timeout_keep_alive`), and a body
+    has its own time in `read_json` and `read_form`.
+    """
+
+    _heading: asyncio.TimerHandle | None = None
+    _taking: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait."""
+        """Begin to wait for the first head."""
         super().connection_made(transport)
-        self.loop.call_later(_HEAD_SECONDS, self._look)
+        self._heading = self.loop.call_later(_HEAD_SECONDS, transport.close)
 
-    def _look(self) -> None:
-        if self.cycle is None and not self.transport.is_closing():  # no request yet
-            self.transport.close()
+    def data_received(self, data: bytes) -> None:
+        """Wait on if the head is not through, from its first byte on; a byte now and then earns no more time."""
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._heading = _ended(self._heading)
+        elif self._heading is None:
+            self._heading = self.loop.call_later(_HEAD_SECONDS, self.transport.close)
+
+    def pause_writing(self) -> None:
+        """Begin to wait for the client to take what is written."""
+        super().pause_writing()
+        self._taking = _ended(self._taking) or self.loop.call_later(_TAKING_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """It took enough."""
+        super().resume_writing()
+        self._taking = _ended(self._taking)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Nothing more to wait for."""
+        super().connection_lost(exc)
+        self._heading, self._taking = _ended(self._heading), _ended(self._taking)
+
+
+def _ended(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
+    """No timer any more."""
+    if timer is not None:
+        timer.cancel()
+    return None
 
 
 class Limiter:
@@ -82,12 +119,21 @@ async def read_json(request: Request, most: int) -> Any:
         BadParameter: It is no JSON, repeats a name, is nested too deeply or comes too slowly.
         TooLarge: It is too long.
     """
-    body = await _body(request, most, "application/json")
+    return parse_json(await _body(request, most, "application/json"))
+
+
+def parse_json(text: str | bytes | bytearray, what: str = "the body") -> Any:
+    """What was sent, read in one way only: names once, numbers that are some, a few levels, text that can be written.
+
+    Raises:
+        BadParameter: It is none of this.
+    """
     try:
-        told = json.loads(body, parse_constant=_no_number, object_pairs_hook=_once)
+        told = json.loads(text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_once)
+        json.dumps(told, ensure_ascii=False).encode()  # half a surrogate pair has no UTF-8
     except (ValueError, RecursionError):
-        raise BadParameter("the body is no JSON", fix="send JSON in UTF-8, with each name once") from None
-    _require_shallow(told)
+        raise BadParameter(f"{what} is no JSON", fix="send JSON in UTF-8, with each name once") from None
+    _require_shallow(told, what)
     return told
 
 
@@ -122,13 +168,13 @@ async def _body(request: Request, most: int, kind: str) -> bytearray:
     return body
 
 
-def _require_shallow(value: Any) -> None:
+def _require_shallow(value: Any, what: str) -> None:
     level = [value]
     for _ in range(_DEEPEST):
         level = [inner for each in level for inner in _inside(each)]
         if not level:
             return
-    raise BadParameter("the body is nested too deeply", fix=f"use at most {_DEEPEST} levels")
+    raise BadParameter(f"{what} is nested too deeply", fix=f"use at most {_DEEPEST} levels")
 
 
 def _inside(value: Any) -> list[Any]:
@@ -139,6 +185,13 @@ def _inside(value: Any) -> list[Any]:
 
 def _no_number(_: str) -> NoReturn:
     raise ValueError
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError
+    return number
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import inspect
 import json
+import logging
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
@@ -26,34 +29,40 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from markupsafe import Markup
 from starlette.routing import Route
 
-from leastnoise.apps.dossier import make_dossier
 from leastnoise.apps.service.access import ROLES, Principal
-from leastnoise.apps.service.drawings import draw_answer, draw_burning, draw_prices
-from leastnoise.apps.service.guards import read_form
-from leastnoise.apps.service.problems import status_of
+from leastnoise.apps.service.drawings import draw_answer, draw_burning, draw_choices, draw_error
+from leastnoise.apps.service.guards import parse_json, read_form
+from leastnoise.apps.service.problems import failure_place, public_error, status_of
 from leastnoise.apps.service.service import Service
 from leastnoise.errors import ApprovalPending, BadParameter, LeastNoiseError, NotAllowed
-from leastnoise.exact.sources import system_source
+from leastnoise.exact import system_source
 from leastnoise.ledger import Scope
 from leastnoise.ledger.report import budget_histories
-from leastnoise.model.show import number
+from leastnoise.model import number
 from leastnoise.release import Dataset
 from leastnoise.release.calls import questions_of
 from leastnoise.release.remote import is_loopback
 
-__all__ = ["add_page"]
+__all__ = ["add_page", "tables_of"]
+
+_log = logging.getLogger("leastnoise.service")
 
 _FILES = Path(__file__).parent / "page"
 _KINDS = {"page.css": "text/css", "page.js": "text/javascript"}
 _POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none'; "
-    "frame-ancestors 'none'"
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
 )
 _LASTS = 8 * 3600  # seconds of a session
 _MOST_SESSIONS = 10_000
+_MOST_OF_ONE = 10  # sessions of one token: nobody's logins end those of others
 _MOST_ROWS = 500  # of a table that a person reads
-_COOKIE = "leastnoise"
-_LINES = ("keys", "bins", "levels", "options", "tree", "matrix", "json")  # given in a larger field, one a line
+_MOST_EXPECTED = 20  # of a table before it is released: all its rows have the same error
+_LINES = ("keys", "bins", "levels", "options", "tree", "matrix")  # given in a larger field, one a line
+_WRITTEN = {  # questions that are written as a whole: the label of the field, and an example
+    "sql": ("The question in SQL", "SELECT COUNT(*) AS n FROM {dataset}"),
+    "json": ("The question as JSON", '{{"question": "count"}}'),
+}
 
 Enter = Callable[[Request, str], Awaitable[Principal]]
 Shown = Callable[..., Awaitable[Response]]
@@ -66,8 +75,8 @@ class _Session:
     ends: float
 
 
-def add_page(app: FastAPI, service: Service, enter: Enter) -> None:
-    """Add the page to the application.
+def add_page(app: FastAPI, service: Service, enter: Enter) -> _Page:
+    """Add the page to the application; what is given back shows problems.
 
     Args:
         app: Has the functions behind `/v1`, which the page calls by their names.
@@ -100,6 +109,7 @@ def add_page(app: FastAPI, service: Service, enter: Enter) -> None:
     app.add_api_route("/page/login", page.login, methods=["GET"], include_in_schema=False)
     app.add_api_route("/page/login", page.enter, methods=["POST"], include_in_schema=False)
     app.add_api_route("/page/files/{name}", page.file, methods=["GET"], include_in_schema=False)
+    return page
 
 
 class _Page:
@@ -130,11 +140,14 @@ class _Page:
                 if not hmac.compare_digest(form.pop("csrf", "").encode(), session.secret.encode()):
                     raise NotAllowed("this form is not from this session", fix="load the page again, then send it")
                 return await show(request, who, form)
-            except LeastNoiseError as error:
+            except Exception as error:
                 if who is None and isinstance(error, NotAllowed):
-                    self._sessions.pop(request.cookies.get(_COOKIE, ""), None)
+                    self._sessions.pop(_cookie(request), None)
                     return RedirectResponse("/page/login", 303)
-                return self._html(request, who, "problem.html", status_of(error), error=error)
+                if not isinstance(error, LeastNoiseError):
+                    _log.error("%s", failure_place(error))
+                known = public_error(error)
+                return self._html(request, who, "problem.html", status_of(known), error=known)
 
         # FastAPI reads parameters off the signature: the request is the only one
         del shown.__wrapped__
@@ -142,8 +155,12 @@ class _Page:
         shown.__name__ = f"page_{show.__name__}"
         return shown
 
+    def problem(self, request: Request, error: LeastNoiseError, status: int) -> Response:
+        """What went wrong, for people."""
+        return self._html(request, None, "problem.html", status, error=error)
+
     def _session(self, request: Request) -> _Session | None:
-        found = self._sessions.get(request.cookies.get(_COOKIE, ""))
+        found = self._sessions.get(_cookie(request))
         return found if found is not None and found.ends > time.monotonic() else None
 
     async def begin(self) -> Response:
@@ -162,20 +179,27 @@ class _Page:
             await self._enter(request, form.get("token", "").strip())
         except LeastNoiseError as error:
             return self._html(request, None, "login.html", status_of(error), problem=error.problem)
-        name, secret = (f"{system_source.bits(256):064x}" for _ in range(2))
-        self._sessions.pop(request.cookies.get(_COOKIE, ""), None)
-        self._sessions[name] = _Session(form["token"].strip(), secret, time.monotonic() + _LASTS)
-        while len(self._sessions) > _MOST_SESSIONS:
-            self._sessions.popitem(last=False)
+        name = self._begin(request, form["token"].strip())
         answer = RedirectResponse("/page", 303)
-        secure = not is_loopback(request.url.hostname or "")
-        answer.set_cookie(_COOKIE, name, max_age=_LASTS, path="/", secure=secure, httponly=True, samesite="strict")
+        _set_cookie(answer, request, name, _LASTS)
         return answer
 
+    def _begin(self, request: Request, token: str) -> str:
+        """A new session under a new name; whoever had this browser before has none."""
+        name, secret = (f"{system_source.bits(256):064x}" for _ in range(2))
+        self._sessions.pop(_cookie(request), None)
+        same = [each for each, session in self._sessions.items() if session.token == token]
+        for old in same[: max(len(same) - _MOST_OF_ONE + 1, 0)]:
+            self._sessions.pop(old)
+        self._sessions[name] = _Session(token, secret, time.monotonic() + _LASTS)
+        while len(self._sessions) > _MOST_SESSIONS:
+            self._sessions.popitem(last=False)
+        return name
+
     async def logout(self, request: Request, _: Principal, __: Mapping[str, str]) -> Response:
-        self._sessions.pop(request.cookies.get(_COOKIE, ""), None)
+        self._sessions.pop(_cookie(request), None)
         answer = RedirectResponse("/page/login", 303)
-        answer.delete_cookie(_COOKIE)
+        _set_cookie(answer, request, "", 0)
         return answer
 
     async def file(self, name: str) -> Response:
@@ -205,17 +229,21 @@ class _Page:
             plan = await self._service.plan(who, form.get("dataset", ""), body)
         except LeastNoiseError as error:
             return await self._ask(request, who, form, error=error)
-        plans = plan.get("plans", [plan])
-        points = _points(plan, price)
-        fresh = f"page-{system_source.bits(64):016x}"
-        more = {"plans": plans, "points": points, "picture": Markup(draw_prices(points)), "request_id": fresh}  # noqa: S704 - made of escaped parts
+        choices = plan["choices"]
+        more: dict[str, Any] = {
+            "plans": plan.get("plans", [plan]),
+            "choices": choices,
+            "expected": _expected(plan),
+            "picture": Markup(draw_choices(choices)),  # noqa: S704 - made of escaped parts
+            "request_id": f"page-{system_source.bits(64):016x}",
+        }
         left = plan["left"]["text"]
         return await self._ask(request, who, form, question=json.dumps(question), left=left, **more)
 
     async def _ask(self, request: Request, who: Principal, form: Mapping[str, str], **more: Any) -> Response:
-        dataset, kinds = form.get("dataset", ""), [*questions_of(Dataset), "json"]
+        dataset, kinds = form.get("dataset", ""), [*questions_of(Dataset)]
         kinds.remove("batch")
-        kind = form.get("kind", "count") if form.get("kind") in kinds else "count"
+        kind = form.get("kind", "count") if form.get("kind") in (*kinds, *_WRITTEN) else "count"
         shown = {
             "dataset": dataset,
             "kinds": kinds,
@@ -244,7 +272,7 @@ class _Page:
     async def release(self, request: Request, who: Principal) -> Response:
         row = json.loads((await self._calls["one"](who=who, asked_id=request.path_params["asked_id"])).body)
         told = row.get("result")
-        tables = [_table(each) for each in told.get("releases", [told])] if told else []
+        tables = [_table(each) for each in tables_of(told)] if told else []
         return self._html(request, who, "release.html", row=row, tables=tables)
 
     async def download(self, request: Request, who: Principal) -> Response:
@@ -252,7 +280,7 @@ class _Page:
         if what == "csv":
             place = request.query_params.get("place", "0")
             answer = await self._calls["table"](
-                who=who, asked_id=asked_id, place=int(place) if place.isdecimal() else -1
+                who=who, asked_id=asked_id, place=int(place) if place.isdecimal() and len(place) < 9 else -1
             )
         else:
             answer = await self._calls["certificate" if what == "certificate" else "one"](who=who, asked_id=asked_id)
@@ -296,11 +324,13 @@ class _Page:
 
     async def tokens(self, request: Request, who: Principal, made: Any = None) -> Response:
         listed = (await self._calls["tokens"](who=who))["tokens"]
-        return self._html(request, who, "tokens.html", tokens=listed, roles=ROLES, made=made)
+        seen = self._service.seen_by(who)
+        return self._html(request, who, "tokens.html", tokens=listed, roles=_ROLES, datasets=seen, made=made)
 
     async def make_token(self, request: Request, who: Principal, form: Mapping[str, str]) -> Response:
         given: dict[str, Any] = {"name": form.get("name", ""), "role": form.get("role", "")}
-        given["datasets"] = [each.strip() for each in form.get("datasets", "").splitlines() if each.strip()] or None
+        datasets = [each.strip() for each in form.get("datasets", "").splitlines() if each.strip()]
+        given["datasets"] = None if datasets == ["*"] else datasets
         given["lasts"] = form.get("lasts") or None
         return await self.tokens(request, who, await self._calls["make"](who=who, given=given))
 
@@ -309,9 +339,7 @@ class _Page:
         return RedirectResponse("/page/tokens", 303)
 
     async def dossier(self, request: Request, who: Principal) -> Response:
-        who.require("audit")
-        name = who.require_dataset(request.query_params.get("dataset", ""), self._service.configuration.datasets)
-        made = await asyncio.to_thread(make_dossier, self._service.ledger, name)
+        made = await self._service.dossier(who, request.query_params.get("dataset", ""))
         headers = {"Content-Disposition": 'attachment; filename="dossier.html"'}
         return Response(made.to_html(), media_type="text/html", headers=headers)
 
@@ -325,7 +353,23 @@ class _Page:
 
 # ---------------------------------------------------------------------- what forms say, and how things are shown
 
+_ROLES = sorted(ROLES, key="analyst reader auditor curator".index)  # what can do least harm by mistake comes first
 _USUAL = {"currency": "epsilon", "amount": "1/2", "delta": "0", "purpose": "any"}
+
+
+def _cookie_name(request: Request) -> tuple[str, bool]:
+    """The name of the cookie, and whether it is for TLS only; so named, no other host of a domain can set it."""
+    secure = not is_loopback(request.url.hostname or "")
+    return "__Host-leastnoise" if secure else "leastnoise", secure
+
+
+def _cookie(request: Request) -> str:
+    return request.cookies.get(_cookie_name(request)[0], "")
+
+
+def _set_cookie(answer: Response, request: Request, value: str, lasts: int) -> None:
+    name, secure = _cookie_name(request)
+    answer.set_cookie(name, value, max_age=lasts, path="/", secure=secure, httponly=True, samesite="strict")
 
 
 def _require_same_site(request: Request) -> None:
@@ -338,19 +382,26 @@ def _require_same_site(request: Request) -> None:
 
 def _fields(kind: str, form: Mapping[str, str]) -> list[dict[str, Any]]:
     """A field for each parameter of a question, as its signature says."""
-    if kind == "json":
-        usual = json.dumps({"question": "count"})
-        value = form.get("f-json", usual)
-        return [{"name": "json", "label": "The question as JSON", "value": value, "lines": 8, "needed": True}]
-    found = []
+    if kind in _WRITTEN:
+        label, example = _WRITTEN[kind]
+        value = form.get(f"f-{kind}", example.format(dataset=form.get("dataset", "")))
+        return [{"name": kind, "label": label, "value": value, "lines": 8, "needed": True}]
+    found, hints = [], _hints(kind)
     for name, each in questions_of(Dataset)[kind].parameters.items():
         needed = each.default is each.empty
         lines = 4 if name in _LINES else 0
         label = name.replace("_", " ") + (" (one a line)" if lines else "") + ("" if needed else ", if wanted")
-        found.append(
-            {"name": name, "label": label, "value": form.get(f"f-{name}", ""), "lines": lines, "needed": needed}
-        )
+        value, hint = form.get(f"f-{name}", ""), hints.get(name)
+        found.append({"name": name, "label": label, "value": value, "lines": lines, "needed": needed, "hint": hint})
     return found
+
+
+def _hints(kind: str) -> dict[str, str]:
+    """What the method says of each of its arguments, in its first sentence."""
+    said = inspect.getdoc(getattr(Dataset, kind)) or ""
+    listed = said.partition("\nArgs:\n")[2].partition("\n\n")[0]
+    found = re.findall(r"^    (\w+): (.*(?:\n     .*)*)", listed, re.MULTILINE)
+    return {name: re.split(r"(?<=[.;])\s", " ".join(text.split()))[0].rstrip(".;") for name, text in found}
 
 
 def _question(form: Mapping[str, str]) -> Any:
@@ -358,6 +409,8 @@ def _question(form: Mapping[str, str]) -> Any:
     kind = form.get("kind", "count")
     if kind == "json":
         return _read(form, "f-json")
+    if kind == "sql":
+        return {"sql": form.get("f-sql", "")}
     given = {name[2:]: value.strip() for name, value in form.items() if name.startswith("f-") and value.strip()}
     return {"question": kind, **{name: _value(name, text) for name, text in given.items()}}
 
@@ -365,8 +418,8 @@ def _question(form: Mapping[str, str]) -> Any:
 def _value(name: str, text: str) -> Any:
     """What was typed: JSON where it is some, lines as a list, else the text itself."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return parse_json(text)
+    except BadParameter:
         return [line.strip() for line in text.splitlines() if line.strip()] if name in _LINES else text
 
 
@@ -378,28 +431,33 @@ def _given_price(form: Mapping[str, str]) -> dict[str, str]:
 
 
 def _read(form: Mapping[str, str], name: str) -> Any:
-    try:
-        return json.loads(form.get(name, ""))
-    except (ValueError, RecursionError):
-        raise BadParameter(
-            f"{name.removeprefix('f-')} is no JSON", fix='write for example {"question": "count"}'
-        ) from None
+    return parse_json(form.get(name, ""), name.removeprefix("f-"))
 
 
-def _points(plan: Mapping[str, Any], price: dict[str, str]) -> list[dict[str, Any]]:
-    """The prices that can be chosen, the cheapest first, each with its error where the plan tells it."""
-    error = plan.get("error") or {}
-    points = [{**each, "here": False} for each in plan.get("other_prices", ())]
-    here = {"price": price, "expected": error.get("expected"), "within": error.get("within"), "here": True}
-    places = [place for place, each in enumerate(points) if each["expected"] < (error.get("expected") or 0)]
-    points.insert(places[0] if places else len(points), here)
-    return points
+def _expected(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The table of each question before it is released: its keys, and how far off each number will be."""
+    found = []
+    here: list[Any] = next((each["errors"] for each in plan["choices"] if each["here"]), [])
+    for place, (rows, error) in enumerate(zip(plan["rows"], here, strict=False)):
+        if rows is None or error is None:
+            continue
+        widest = max(each["errors"][place]["within"] for each in plan["choices"])
+        bar = Markup(draw_error(error["within"], widest))  # noqa: S704 - numbers only
+        shown = {**rows, "rows": rows["rows"][:_MOST_EXPECTED], "more": len(rows["rows"][_MOST_EXPECTED:])}
+        found.append({**shown, "place": place, "within": error["within"], "widest": widest, "bar": bar})
+    return found
+
+
+def tables_of(told: Mapping[str, Any]) -> list[Any]:
+    """The tables of an answer: one, or those of a batch."""
+    return [told] if "columns" in told else list(told["releases"])
 
 
 def _table(told: Mapping[str, Any]) -> dict[str, Any]:
     rows = told["rows"]
-    picture = Markup(draw_answer(told["columns"], rows))  # noqa: S704 - made of escaped parts
-    return {"columns": told["columns"], "rows": rows[:_MOST_ROWS], "more": len(rows[_MOST_ROWS:]), "picture": picture}
+    pictures = [(name, Markup(each)) for name, each in draw_answer(told["columns"], rows)]  # noqa: S704 - made of escaped parts
+    shown, more = rows[:_MOST_ROWS], len(rows[_MOST_ROWS:])
+    return {"columns": told["columns"], "rows": shown, "more": more, "pictures": pictures}
 
 
 def _number(value: Any) -> str:

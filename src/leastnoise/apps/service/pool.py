@@ -12,7 +12,7 @@ import socket
 import struct
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,7 +31,15 @@ Told = Callable[[dict[str, Any]], None]
 
 
 class WorkerDied(Exception):
-    """A worker ended without an answer: it was killed, or it crashed."""
+    """A worker ended without an answer: it was killed, or it crashed.
+
+    Args:
+        stale: Whether it had read private rows for an earlier order: what it still held of them may have ended it.
+    """
+
+    def __init__(self, stale: bool = False) -> None:
+        super().__init__()
+        self.stale = stale
 
 
 @dataclass(eq=False)
@@ -39,6 +47,7 @@ class _Running:
     process: asyncio.subprocess.Process
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
+    has_read: bool = False  # private rows, for an order before this one
 
     async def read(self) -> Any:
         (length,) = struct.unpack(">I", await self.reader.readexactly(4))
@@ -110,19 +119,42 @@ class Pool:
             raise ServiceUnavailable("too many questions are waiting", fix="ask again in a while")
         self.waiting += 1
         try:
-            if reads:
-                async with self._reading:
-                    return await self._run(order, told)
-            return await self._run(order, told)
+            async with self._reading if reads else nullcontext():
+                return await self._run_twice(order, told, reads)
         finally:
             self.waiting -= 1
 
-    async def _run(self, order: dict[str, Any], told: Told | None) -> Any:
+    async def _run_twice(self, order: dict[str, Any], told: Told | None, reads: bool) -> Any:
+        """A worker that dies before a price is held costs nothing, so that must say nothing about the data.
+
+        One that had read rows before may have died of what it still held of them: a fresh one tries again.
+        """
+        held = False
+
+        def passed(message: dict[str, Any]) -> None:
+            nonlocal held
+            held = held or "held" in message
+            if told is not None:
+                told(message)
+
+        try:
+            return await self._run(order, passed, reads)
+        except WorkerDied as died:
+            if held or not died.stale:
+                raise
+        return await self._run(order, passed, reads, fresh=True)
+
+    async def _run(self, order: dict[str, Any], told: Told, reads: bool, fresh: bool = False) -> Any:
         running: _Running | None = await self._idle.get()
         try:
+            if running is not None and fresh and running.has_read:
+                self._all.discard(running)
+                await running.end()
             if running is None or running.process.returncode is not None:
+                running = None
                 running = await self._begin()
             reply = await self._answer(running, order, told)
+            running.has_read = running.has_read or reads
         except BaseException:
             if running is not None:  # killed, also where whoever asked has gone
                 self._all.discard(running)
@@ -135,7 +167,7 @@ class Pool:
             return reply["result"]
         raise read_error(reply["error"])
 
-    async def _answer(self, running: _Running, order: dict[str, Any], told: Told | None) -> Any:
+    async def _answer(self, running: _Running, order: dict[str, Any], told: Told) -> Any:
         watch = asyncio.create_task(self._watch(running))
         try:
             async with asyncio.timeout(self.time_limit):
@@ -145,10 +177,9 @@ class Pool:
                     message = await running.read()
                     if "told" not in message:
                         return message
-                    if told is not None:
-                        told(message["told"])
+                    told(message["told"])
         except (TimeoutError, EOFError, OSError, ValueError):
-            raise WorkerDied from None
+            raise WorkerDied(running.has_read) from None
         finally:
             watch.cancel()
 

@@ -10,7 +10,7 @@ from fastapi import Response
 from leastnoise import errors
 from leastnoise.errors import LeastNoiseError, ServiceUnavailable
 
-__all__ = ["PROBLEM", "failure_place", "problem_of", "status_of"]
+__all__ = ["PROBLEM", "failure_place", "problem_of", "public_error", "status_of"]
 
 _STATUS: tuple[tuple[type[LeastNoiseError], int], ...] = (
     (errors.NotAllowed, 403),
@@ -55,13 +55,16 @@ def status_of(error: LeastNoiseError) -> int:
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
+def public_error(error: Exception) -> LeastNoiseError:
+    """The error itself where it is one of ours, whose parts are public; else one that says nothing of it."""
+    if isinstance(error, LeastNoiseError):
+        return error
+    return ServiceUnavailable("the service failed on this request", fix="report it; nothing was answered")
+
+
 def problem_of(error: Exception, status: int | None = None, headers: Mapping[str, str] | None = None) -> Response:
     """The response for an error. One that is not ours says nothing of itself."""
-    known = (
-        error
-        if isinstance(error, LeastNoiseError)
-        else ServiceUnavailable("the service failed on this request", fix="report it; nothing was answered")
-    )
+    known = public_error(error)
     code = status or (status_of(known) if known is error else 500)
     told = {
         "type": f"urn:leastnoise:{type(known).__name__}",

@@ -21,15 +21,17 @@ import socket
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from leastnoise.apps.dossier import Dossier, make_dossier
 from leastnoise.apps.service.access import Principal, principal_of
 from leastnoise.apps.service.pool import Pool, Told, WorkerDied, read_error
 from leastnoise.apps.service.settings import ServiceSettings
-from leastnoise.apps.service.store import Asked, Store
+from leastnoise.apps.service.store import Asked, ServiceStore
 from leastnoise.apps.service.worker import read_held, write_error
 from leastnoise.composition import Remaining
 from leastnoise.errors import (
@@ -44,8 +46,8 @@ from leastnoise.errors import (
     ServiceUnavailable,
     engine_failure,
 )
-from leastnoise.exact.sources import system_source
-from leastnoise.ledger import FLOOR, Ledger, Opening
+from leastnoise.exact import system_source
+from leastnoise.ledger import FLOOR, Debit, Ledger, Opening, Verification
 from leastnoise.ledger.record import canonical, read_name, read_purpose
 from leastnoise.release.configuration import Configuration, read_amount
 from leastnoise.release.remote import write_left
@@ -53,7 +55,10 @@ from leastnoise.release.remote import write_left
 __all__ = ["Service"]
 
 _MOST_PLANS = 2000  # that are kept
+_LONGEST_KEPT = 10_000  # characters of a question that is kept though nothing was spent on it
 _SWEEP = 5  # seconds between two looks for approvals that ended
+_SLACK = 0.05  # seconds by which an answer may come after its time
+_LOST = 5  # seconds after which a running release that nobody works at is taken up again
 _STOPPING = 10  # seconds that running releases may take when the server stops
 _AGAIN = ("approved", "unfinished", "failed", "refused", "cancelled", "expired", "denied")  # asked again, it goes on
 _FIELDS = {
@@ -76,7 +81,7 @@ class Service:
             raise BadConfiguration("there is no dataset to serve", fix="write leastnoise.toml with [datasets.NAME]")
         self.configuration, self.settings = configuration, settings
         self.place = configuration.ledger or str(configuration.file.parent / "leastnoise.ledger")
-        self.store = Store(settings.store)
+        self.store = ServiceStore(settings.store)
         self.ledger = _open_or_create(self.place)
         arguments = [str(configuration.file), self.place]
         self.pool = Pool(arguments, settings.workers, settings.time_limit, settings.memory_limit)
@@ -88,9 +93,12 @@ class Service:
         self.server = f"{socket.gethostname()}:{settings.port}"
         self.counted: Counter[str] = Counter()
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._started: dict[str, float] = {}
         self._progress: dict[str, str] = {}
         self._plans: OrderedDict[str, dict[str, Any]] = OrderedDict()
         self._schemas: dict[str, dict[str, Any]] = {}
+        self._verifying = asyncio.Lock()
+        self._issuing = ThreadPoolExecutor(2)  # its threads may wait for an issuer, those of the others never
         self._sweeping: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -109,6 +117,7 @@ class Service:
             task.cancel("stop")
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
         await self.pool.stop()
+        self._issuing.shutdown(wait=False, cancel_futures=True)
         self.store.close()
         self.ledger.close()
 
@@ -121,7 +130,8 @@ class Service:
             NotAllowed: Nobody's.
         """
         if self.issuer is not None and token.count(".") == 2:
-            return await asyncio.to_thread(self.issuer.principal_of, token)
+            asking = asyncio.get_running_loop().run_in_executor(self._issuing, self.issuer.principal_of, token)
+            return await asking
         return await asyncio.to_thread(principal_of, self.store, token, time.time())
 
     def seen_by(self, who: Principal) -> list[str]:
@@ -143,7 +153,28 @@ class Service:
                 column: [str(key) for key in keys] for column, keys in settings.keys.items() if isinstance(keys, tuple)
             },
         }
-        return {**self._schemas[name], "analyst": who.name, "role": who.role, "suggested": known}
+        above = read_amount(settings.approve_above)
+        public = {"suggested": known, "approve_above": None if above is None else str(above)}
+        return {**self._schemas[name], "analyst": who.name, "role": who.role, **public}
+
+    async def history(self, who: Principal, name: str) -> list[Debit]:
+        """What was charged on a dataset: for those who audit all of it, for others their own.
+
+        Where answers have their times, a release that runs shows as held, and no more, until its time.
+        """
+        who.require_dataset(name, self.configuration.datasets)
+        found = await asyncio.to_thread(self.ledger.debits, name)
+        if who.may("audit"):
+            return found
+        mine = [each for each in found if each.analyst == who.name]
+        if not self.settings.answer_after:
+            return mine
+        running = {each.request for each in await asyncio.to_thread(self.store.listed, [name], who.name, ("running",))}
+        return [
+            replace(each, state="reserved") if each.request in running else each
+            for each in mine
+            if each.request not in running or each.floor is None
+        ]
 
     async def left(self, who: Principal, name: str, purpose: str) -> dict[str, Any]:
         """What one more question may cost."""
@@ -161,14 +192,15 @@ class Service:
         """A plan, or (with "price") the plan at the least price for an error."""
         order = self._order(who, name, body, what)
         key = canonical({**order, "analyst": "", "purpose": ""}, "question")
-        if key not in self._plans:
-            self._plans[key] = await self._quietly(order)
+        plan = self._plans.pop(key, None)
+        if plan is None:
+            plan = await self._quietly(order)
+        if len(key) <= _LONGEST_KEPT:
+            self._plans[key] = plan
             while len(self._plans) > _MOST_PLANS:
                 self._plans.popitem(last=False)
-        else:
-            self._plans.move_to_end(key)
         self.counted[what] += 1
-        return {**self._plans[key], "left": write_left(await self._left(who, name, order["purpose"]))}
+        return {**plan, "left": write_left(await self._left(who, name, order["purpose"]))}
 
     async def _quietly(self, order: dict[str, Any]) -> Any:
         """An order that reads no private row: a worker that dies on it charges nobody."""
@@ -249,7 +281,8 @@ class Service:
                 given=name,
                 fix="repeat the request exactly as it was, or take a new id",
             )
-        if known.state not in _AGAIN:
+        lost = known.server == self.server and known.id not in self._tasks and known.changed < now - _LOST
+        if known.state not in _AGAIN and not (known.state == "running" and lost):
             return known
         approved = await self._approved(known) if known.state == "approved" else None
         again = replace(fresh, id=known.id)
@@ -274,8 +307,13 @@ class Service:
 
     def _begun(self, asked: Asked, order: dict[str, Any], approved: str | None) -> Asked:
         task = asyncio.create_task(self._work(asked, {**order, "approved": approved}))
-        self._tasks[asked.id] = task
-        task.add_done_callback(lambda _: (self._tasks.pop(asked.id, None), self._progress.pop(asked.id, None)))
+        self._tasks[asked.id], self._started[asked.id] = task, time.monotonic()
+
+        def ended(_: object) -> None:
+            for kept in (self._tasks, self._started, self._progress):
+                kept.pop(asked.id, None)
+
+        task.add_done_callback(ended)
         return asked
 
     async def _work(self, asked: Asked, order: dict[str, Any]) -> None:
@@ -288,7 +326,7 @@ class Service:
 
         held: Any = None
         try:
-            result = await self._on_time(order, told)
+            result = await self._on_time(asked.id, order, told)
             fields = {"result": result, "plan": result["plan"]}
             await self._move(asked, "done", **fields)
             self.counted["release"] += 1
@@ -311,20 +349,22 @@ class Service:
             state = "failed" if isinstance(error, EngineFailure) else "refused"
             await self._move(asked, state, problem=write_error(error))
 
-    async def _on_time(self, order: dict[str, Any], told: Told) -> Any:
+    async def _on_time(self, asked_id: str, order: dict[str, Any], told: Told) -> Any:
         """What a worker answers, at the next multiple of `answer_after`: how long it took says little about the data.
 
         Until then nobody is told, neither whoever waits nor whoever looks, and a failure is not charged before.
         """
-        grid, begun = self.settings.answer_after, time.monotonic()
         try:
             return await self.pool.run(order, told, reads=True)
-        except asyncio.CancelledError:
-            grid = 0
-            raise
         finally:
-            if grid:
-                await asyncio.sleep(grid - (time.monotonic() - begun) % grid)
+            task = asyncio.current_task()
+            if self.settings.answer_after and not (task and task.cancelling()):
+                await asyncio.sleep(self._until_next(asked_id))
+
+    def _until_next(self, asked_id: str) -> float:
+        """Seconds until a running release may be answered or cancelled."""
+        grid = self.settings.answer_after
+        return grid - (time.monotonic() - self._started.get(asked_id, 0.0)) % grid
 
     async def _settled(self, asked: Asked, held: Any, *, failed: bool) -> None:
         """Let the ledger say what becomes of a request whose worker is dead."""
@@ -342,12 +382,14 @@ class Service:
             return None
         request = read_held(held)
         standing = self.ledger.standing(request)
-        if standing is None or standing.state not in ("reserved", "committed"):
+        if standing is None or (failed and standing.state not in ("reserved", "committed")):
             return None if standing is None else standing.state
         step = self.ledger.fail(request, FLOOR) if failed else self.ledger.cancel(request, interrupted=True)
         return step.state
 
     async def _move(self, asked: Asked, to: str, **fields: Any) -> None:
+        if to == "refused" and len(asked.body) > _LONGEST_KEPT:  # nobody fills the disk with what was never held
+            fields["body"] = canonical({**json.loads(asked.body), "question": {"question": "too long to be kept"}})
         await asyncio.to_thread(lambda: self.store.move(asked.id, ["running"], to, _now(), **fields))
 
     # ------------------------------------------------------------------ what was asked
@@ -395,11 +437,27 @@ class Service:
             who.require("keep")
         task = self._tasks.get(asked.id)
         if task is not None:
+            if self.settings.answer_after:  # what was ready by the next of these times is answered at it
+                await asyncio.wait({task}, timeout=self._until_next(asked.id) + _SLACK)
             task.cancel("cancel")
             await asyncio.wait({task})
         elif await self._moved(asked, ("waiting", "approved"), "cancelled", problem=_PROBLEMS["cancelled"]):
             await self._give_back(asked)
         return await self.asked(who, asked_id)
+
+    # ------------------------------------------------------------------ the ledger
+
+    async def verify(self) -> Verification:
+        """Check the whole ledger; one at a time, for it takes a while."""
+        async with self._verifying:
+            return await asyncio.to_thread(self.ledger.verify)
+
+    async def dossier(self, who: Principal, name: str) -> Dossier:
+        """What a privacy officer signs; the ledger is verified for it."""
+        who.require("audit")
+        who.require_dataset(name, self.configuration.datasets)
+        async with self._verifying:
+            return await asyncio.to_thread(make_dossier, self.ledger, name)
 
     # ------------------------------------------------------------------ approval
 

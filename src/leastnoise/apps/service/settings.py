@@ -26,9 +26,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
+from urllib.parse import urlsplit
 
 from leastnoise.errors import BadConfiguration
-from leastnoise.model.labels import unknown_label
+from leastnoise.model import unknown_label
 from leastnoise.release.configuration import Configuration
 from leastnoise.release.remote import is_loopback
 
@@ -56,8 +57,8 @@ class OidcSettings:
 
     def __post_init__(self) -> None:
         """Keys that come over plain http could be anybody's."""
-        host = re.match(r"http://\[?([^/:\]]+)", self.issuer)
-        if not self.issuer.startswith("https://") and not (host and is_loopback(host[1])):
+        parts = urlsplit(self.issuer)
+        if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
             raise BadConfiguration("the issuer's keys need https", given=self.issuer, fix='write issuer = "https://…"')
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from leastnoise.errors import MissingPackage, ServiceUnavailable
 from leastnoise.ledger.record import Json, canonical
 
-__all__ = ["Asked", "Store", "StoredToken"]
+__all__ = ["Asked", "ServiceStore", "StoredToken"]
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS leastnoise_tokens (
@@ -108,7 +108,7 @@ class Asked:
     expires: int | None = None
 
 
-class Store:
+class ServiceStore:
     """Tokens and requests, in SQLite or Postgres.
 
     Args:

@@ -15,26 +15,43 @@ import signal
 import socket
 import struct
 import sys
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from leastnoise.errors import (
     ApprovalPending,
     BadConfiguration,
+    BadParameter,
     BudgetError,
     LeastNoiseError,
     RequestConflict,
     ServiceUnavailable,
 )
 from leastnoise.ledger import Ledger, Opening, Receipt, Request
-from leastnoise.model.events import event_from_dict
-from leastnoise.model.privacy import Privacy
-from leastnoise.release import Batch, BatchPlan, BatchRelease, Dataset, Query, Release, ReleasePlan
-from leastnoise.release import open as open_dataset
+from leastnoise.mechanisms.histogram.independent_noise import IndependentNoise
+from leastnoise.model import Privacy, event_from_dict
+from leastnoise.release import (
+    Batch,
+    BatchPlan,
+    BatchRelease,
+    Dataset,
+    Query,
+    Release,
+    ReleasePlan,
+    SQLQuery,
+    SQLRelease,
+    open as open_dataset,
+)
 from leastnoise.release.calls import read_written_price
 from leastnoise.release.configuration import Configuration, read_amount, read_configuration
+from leastnoise.release.pricing import multiple_of
 from leastnoise.release.remote import write_column, write_left
 
 __all__ = ["main", "needs_approval", "read_frame", "read_held", "write_error", "write_frame", "write_held"]
@@ -42,6 +59,11 @@ __all__ = ["main", "needs_approval", "read_frame", "read_held", "write_error", "
 _HEAD = struct.Struct(">I")
 _LONGEST = 1 << 30
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+_FACTORS = tuple(map(Fraction, ("1/8", "1/6", "1/4", "1/3", "1/2", "2/3", "1", "3/2", "2", "3", "4", "6", "8")))
+_CHOOSING = 2  # seconds that are spent on prices to choose from
+_MOST_ROWS = 500  # of a table that is shown before it is released
+_Released = Release | BatchRelease | SQLRelease
+_RELEASED = {Release: "release", BatchRelease: "batch", SQLRelease: "sql"}
 
 
 class WatchedLedger(Ledger):
@@ -125,26 +147,29 @@ class Worker:
             return _schema(dataset)
         self._ledger.order = order
         self._ledger.threshold = read_amount(self._configuration.datasets[order["dataset"]].approve_above)
-        asked = replace(dataset, analyst=order["analyst"], purpose=order["purpose"]).ask(order["question"])
+        asked = _asked(replace(dataset, analyst=order["analyst"], purpose=order["purpose"]), order["question"])
         sure = {} if order.get("confidence") is None else {"confidence": order["confidence"]}
         if order["do"] == "price":
             return _price(asked, order, sure)
         price = read_written_price(order["price"])
         if order["do"] == "plan":
             plan = asked.plan(price, **sure)
-            return (plan if order.get("other_prices") else _brief(plan)).to_dict()
+            if not order.get("other_prices"):
+                return _brief(plan).to_dict()
+            return {**plan.to_dict(), **_prospect(asked, plan, sure)}
         if order["do"] == "certificate":
             return _certificates(asked, price)
         if needs_approval(price, self._ledger.threshold):
             self._ledger.tell({"progress": "planned", "plan": _brief(asked.plan(price, **sure)).to_dict()})
         released = _without_other_prices(asked.release(price, request_id=order["request_id"], **sure))
-        several = isinstance(released, BatchRelease)
-        recorded = [each.recorded for each in released] if isinstance(released, BatchRelease) else released.recorded
         left = released.plan.left
         return {
-            "kind": "batch" if several else "release",
+            "kind": _RELEASED[type(released)],
             **released.to_dict(),
-            "recorded": recorded,
+            "plan": released.plan.to_dict(),
+            "recorded": released.recorded
+            if isinstance(released, Release)
+            else [each.recorded for each in released.releases],
             "left": None if left is None else write_left(left),
         }
 
@@ -164,7 +189,7 @@ class Worker:
         settings = self._configuration.datasets[name]
         if settings.unit is None:
             raise BadConfiguration("the privacy unit is missing", given=name, fix=f"set datasets.{name}.unit")
-        return open_dataset(
+        dataset = open_dataset(
             settings.source,
             privacy_unit=None if settings.unit == "row" else settings.unit,
             budget=read_amount(settings.budget),
@@ -177,6 +202,60 @@ class Worker:
             rows_per_unit=settings.rows_per_unit,
             memory_limit=os.environ.get("LEASTNOISE_ENGINE_MEMORY"),
         )
+        return replace(dataset, description=settings.description(dataset))
+
+
+def _asked(dataset: Dataset, question: Mapping[str, Any]) -> Query | Batch | SQLQuery:
+    """The question that JSON stands for: one of the dataset's own, or {"sql": "SELECT …"}."""
+    if "sql" not in question:
+        return dataset.ask(question)
+    if set(question) != {"sql"} or not isinstance(question["sql"], str):
+        raise BadParameter("a question in SQL is one text", given=", ".join(question), fix='pass {"sql": "SELECT …"}')
+    return dataset.sql(question["sql"])
+
+
+def _prospect(asked: Query | Batch | SQLQuery, plan: ReleasePlan | BatchPlan, sure: dict[str, Any]) -> dict[str, Any]:
+    """What can be chosen before anything is spent: prices with their errors, and the rows that an answer will have."""
+    asked = asked.asked if isinstance(asked, SQLQuery) else asked
+    plans = plan.plans if isinstance(plan, BatchPlan) else (plan,)
+    shares = plan.shares if isinstance(plan, BatchPlan) else (plan.price,)
+    queries = asked.queries if isinstance(asked, Batch) else (asked,)
+    rows = [_rows(*each) for each in zip(queries, shares, plans, strict=True)]
+    return {"choices": list(_choices(asked, plan, sure)), "rows": rows}
+
+
+def _choices(asked: Query | Batch, plan: ReleasePlan | BatchPlan, sure: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Prices around one, the cheapest first, each with the error of each question."""
+    begun = time.monotonic()
+    for factor in _FACTORS:
+        if plan.price is None or time.monotonic() - begun > _CHOOSING:
+            return
+        with suppress(LeastNoiseError):  # one that nobody should pay is no choice
+            price = read_written_price(multiple_of(plan.price, factor).to_dict())
+            found = plan if factor == 1 else asked.plan(price, **sure)
+            plans = found.plans if isinstance(found, BatchPlan) else (found,)
+            yield {"price": price.to_dict(), "errors": [_error(each) for each in plans], "here": factor == 1}
+
+
+def _error(plan: ReleasePlan) -> dict[str, float] | None:
+    if plan.error is None or plan.error_within is None:
+        return None
+    return {"expected": float(plan.error.expected), "within": float(plan.error_within)}
+
+
+def _rows(query: Query, price: Privacy | None, plan: ReleasePlan) -> dict[str, Any] | None:
+    """The keys of the answer's table, where they are public and there is one noise; no row is read for it."""
+    drawn = plan.mechanism
+    if (
+        price is None
+        or not isinstance(drawn, IndependentNoise)
+        or len(drawn.blocks) > 1
+        or drawn.dimension > _MOST_ROWS
+    ):
+        return None
+    how = query.public.answer_plan(price)
+    table = how.to_table(how.encode(np.zeros(drawn.dimension, dtype=np.int64)), plan.confidence)
+    return {"columns": list(table.keys), "rows": [[str(cell) for cell in row[: len(table.keys)]] for row in table]}
 
 
 def _brief(plan: ReleasePlan | BatchPlan) -> Any:
@@ -186,8 +265,8 @@ def _brief(plan: ReleasePlan | BatchPlan) -> Any:
     return replace(plan, other_prices=lambda _: ())
 
 
-def _without_other_prices(released: Release | BatchRelease) -> Release | BatchRelease:
-    if isinstance(released, BatchRelease):
+def _without_other_prices(released: _Released) -> _Released:
+    if not isinstance(released, Release):
         each = tuple(replace(one, plan=_brief(one.plan)) for one in released.releases)
         return replace(released, releases=each, plan=_brief(released.plan))
     return replace(released, plan=_brief(released.plan))
@@ -206,19 +285,19 @@ def _schema(dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def _price(asked: Query | Batch, order: Mapping[str, Any], sure: dict[str, Any]) -> Any:
+def _price(asked: Query | Batch | SQLQuery, order: Mapping[str, Any], sure: dict[str, Any]) -> Any:
     more = {name: order[name] for name in ("delta", "currency") if order.get(name) is not None}
     return asked.price(order["error"], **more, **sure).to_dict()
 
 
-def _certificates(asked: Query | Batch, price: Privacy) -> Any:
+def _certificates(asked: Query | Batch | SQLQuery, price: Privacy) -> Any:
     """What the checker can verify of each mechanism, or why there is nothing."""
     plan = asked.plan(price)
-    plans = [plan] if isinstance(asked, Query) else list(plan.plans)  # type: ignore[union-attr]
+    plans = list(plan.plans) if isinstance(plan, BatchPlan) else [plan]
     found: list[dict[str, Any]] = []
     for each in plans:
         try:
-            found.append({"certificate": json.loads(each.mechanism.certificate().to_json())})  # type: ignore[union-attr]
+            found.append({"certificate": json.loads(each.mechanism.certificate().to_json())})
         except LeastNoiseError as refusal:
             found.append({"certificate": None, "reason": str(refusal)})
     return found
@@ -279,6 +358,8 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+        with suppress(OSError):  # where memory ends, this process ends and not the service
+            Path("/proc/self/oom_score_adj").write_text("1000")
     configuration = read_configuration(Path(sys.argv[2]))
     ledger = WatchedLedger.open(sys.argv[3])
     worker = Worker(configuration, ledger, lambda told: channel.sendall(write_frame({"told": told})))  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ zone are moved to UTC), so that they are one key and one unit. None, NaN, NA, Na
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from importlib import import_module
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from leastnoise.data.columns import NANOSECONDS, Column
+from leastnoise.data.columns import NANOSECONDS
 from leastnoise.errors import BadSource, MissingPackage
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = [
     "arrow_table",
     "coarse_columns",
-    "odd_rows",
     "parquet_frame",
     "parquet_options",
     "pyarrow_module",
@@ -43,9 +42,6 @@ __all__ = [
 _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _LARGEST = 10**40  # beyond every kind of column; longer numbers would take Python long to write
 _REPLACED = "broken bytes in it are read as question marks, unless the table is opened with privacy_unit=…"
-_UNITS = {"TIMESTAMP_S": "s", "TIMESTAMP_MS": "ms", "TIMESTAMP": "us"}
-_ODD_TIMES = [2**63 - 2, -(2**63), -(2**63) + 2, 10**17, -(10**17), 0]
-_ODD_TEXTS = [b"\xff", b"a\xfe\xfd", b"\xc3", b"\xed\xa0\x80", b"a\0b", b"\xf4\x90\x80\x80"]
 
 
 def arrow_table(source: Any, module: str) -> tuple[Any, tuple[str, ...]]:
@@ -230,21 +226,6 @@ def parquet_frame(files: Sequence[Path], unit: str | None, connection: duckdb.Du
         fix = "pip install 'leastnoise[frames]', or store times in microseconds and ids as whole numbers"
         raise MissingPackage("pyarrow is not installed: milliseconds and ids as text need it", fix=fix) from None
     return datasets.dataset(list(map(str, files)), format="parquet")
-
-
-def odd_rows(columns: Iterable[Column]) -> Any:
-    """Rows that no SQL can make: times outside of 64 bits of microseconds, broken text where it may come; or None."""
-    arrow, odd = None, dict[str, Any]()
-    try:
-        arrow = import_module("pyarrow")
-    except ImportError:
-        return None
-    for column in columns:
-        if column.native in _UNITS:
-            odd[column.name] = arrow.array(_ODD_TIMES, arrow.int64()).view(arrow.timestamp(_UNITS[column.native]))
-        elif column.native == "VARCHAR" and not column.sound:
-            odd[column.name] = arrow.array(_ODD_TEXTS, arrow.binary()).view(arrow.string())
-    return arrow.table(odd) if odd else None
 
 
 def _plain_type(type_: Any, arrow: Any) -> Any:

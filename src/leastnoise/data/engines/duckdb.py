@@ -21,9 +21,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from leastnoise.data.canary import odd_rows
 from leastnoise.data.columns import COLLATION, NANOSECONDS, Column, Kind, whole_range
 from leastnoise.data.dialect import Dialect, Fragment, Secret
-from leastnoise.data.engines.arrow_input import odd_rows
 from leastnoise.data.identity import Identity, quoted_parts
 from leastnoise.data.table import Table, TooLittleMemory
 from leastnoise.data.temporary_folders import TemporaryFolder
@@ -41,6 +41,7 @@ __all__ = [
     "duckdb_tables",
     "path_list",
     "path_literal",
+    "view_reads",
     "write_parquet",
 ]
 
@@ -50,6 +51,8 @@ TABLES = (
 )
 """The schemas and names of the tables and views of a database that is attached."""
 
+_VIEWS = "SELECT schema_name, view_name, sql FROM duckdb_views() WHERE database_name = 'attached' AND NOT internal"
+_MACROS = "SELECT macro_definition FROM duckdb_functions() WHERE database_name = 'attached' AND NOT internal"
 _WHOLE = {
     **{f"{signed}TINYINT": whole_range(8, not signed) for signed in ("", "U")},
     **{f"{signed}SMALLINT": whole_range(16, not signed) for signed in ("", "U")},
@@ -311,6 +314,22 @@ def path_list(files: Sequence[Path]) -> str:
 def path_literal(path: Path) -> str:
     """A path as SQL text."""
     return "'" + str(path).replace("'", "''") + "'"
+
+
+def view_reads(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], list[tuple[str, str]]]:
+    """What each view of the attached database may read: all tables and views that its text or a macro names."""
+    named = connection.execute(TABLES).fetchall()
+    macros = [str(text) for (text,) in connection.execute(_MACROS).fetchall()]
+    found = {}
+    for schema, view, own in connection.execute(_VIEWS).fetchall():
+        text = "\n".join([str(own), *macros]).replace('""', '"').casefold()
+        words = set(re.findall(r"\w+", text))
+        found[schema, view] = [
+            (other, name)
+            for other, name in named
+            if (other, name) != (schema, view) and (name.casefold() in (words if re.fullmatch(r"\w+", name) else text))
+        ]
+    return found
 
 
 def duckdb_tables(path: Path) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -36,6 +37,20 @@ _NAME = """
 SELECT current_database(), nspname, relname FROM pg_catalog.pg_class
 JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = to_regclass(%s)
 """
+_READS = """
+SELECT DISTINCT space.nspname, relation.relname, other_space.nspname, other.relname FROM (
+    SELECT ev_class AS reader, refobjid AS read FROM pg_catalog.pg_depend
+    JOIN pg_catalog.pg_rewrite ON pg_rewrite.oid = objid
+    WHERE classid = 'pg_catalog.pg_rewrite'::regclass AND refclassid = 'pg_catalog.pg_class'::regclass
+    UNION ALL SELECT inhparent, inhrelid FROM pg_catalog.pg_inherits
+) AS pairs
+JOIN pg_catalog.pg_class AS relation ON relation.oid = reader
+JOIN pg_catalog.pg_namespace AS space ON space.oid = relation.relnamespace
+JOIN pg_catalog.pg_class AS other ON other.oid = read
+JOIN pg_catalog.pg_namespace AS other_space ON other_space.oid = other.relnamespace
+WHERE reader <> read AND space.nspname NOT IN ('pg_catalog', 'information_schema')
+"""
+"""Which views read which tables, and which tables have parts."""
 _LOOSE = """
 SELECT attname FROM pg_catalog.pg_attribute JOIN pg_catalog.pg_collation ON pg_collation.oid = attcollation
 WHERE attrelid = to_regclass(%s) AND NOT collisdeterministic
@@ -130,10 +145,13 @@ class PostgresTable(Table):
         """Another table of the database."""
         source = ".".join(map(self.dialect.quote, parts))
         columns = found = None
+        reads = defaultdict[tuple[str, str], list[tuple[str, str]]](list)
         try:
             with self._connect() as connection:
                 found = connection.execute(_NAME, [source]).fetchone()
                 columns = _columns(connection, source)
+                for schema, name, *other in connection.execute(_READS).fetchall():
+                    reads[schema, name].append((other[0], other[1]))
         except MissingPackage:
             raise
         except Exception:
@@ -146,7 +164,8 @@ class PostgresTable(Table):
             )
         database, schema, table = map(str, found)
         former_places = dict.fromkeys((f"postgresql:{urlsplit(self._address).path}/", f"postgresql:/{database}/"))
-        identity = database_identity(f"postgresql:/{database}", schema, table, former_places, ".".join(parts))
+        place = f"postgresql:/{database}"
+        identity = database_identity(place, schema, table, former_places, ".".join(parts), reads)
         return identity, columns, ".".join(map(self.dialect.quote, (schema, table)))
 
     def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:

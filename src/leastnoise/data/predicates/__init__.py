@@ -36,10 +36,8 @@ __all__ = [
 ]
 
 
-def read_filter(where: str | Predicate | None, columns: Schema) -> Predicate | None:
-    """A filter given as text or as a predicate, checked against the schema; None stays None: every row."""
-    if where is None:
-        return None
+def read_filter(where: str | Predicate, columns: Schema) -> Predicate:
+    """A filter given as text or as a predicate, checked against the schema."""
     if isinstance(where, Value):
         raise BadFilter("a column alone is no filter", given=shown(where), fix="compare it, or use .is_true()")
     return typed(where, columns) if isinstance(where, Predicate) else parse(where, columns)

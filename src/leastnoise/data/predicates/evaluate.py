@@ -35,7 +35,7 @@ from leastnoise.data.predicates.typecheck import compares_whole, is_exact, kind_
 
 __all__ = ["DATE_TEXT", "REAL_TEXT", "WHOLE_TEXT", "holds", "value_of"]
 
-Row = Mapping[str, object]
+RowValues = Mapping[str, object]
 
 WHOLE_TEXT = "[+-]?[0-9]{1,15}"
 """Text that is a whole number, as a regular expression that all engines read in the same way; and so on."""
@@ -72,7 +72,7 @@ _FIRST_DAY: dict[str, Callable[[date], date]] = {
 }
 
 
-def holds(predicate: Predicate, row: Row) -> bool:
+def holds(predicate: Predicate, row: RowValues) -> bool:
     """Whether the row satisfies the (typed) filter."""
     match predicate:
         case ComparisonTest(symbol, left, right):
@@ -94,7 +94,7 @@ def holds(predicate: Predicate, row: Row) -> bool:
             return cast(Constant, predicate).value
 
 
-def value_of(term: Term, row: Row) -> object:
+def value_of(term: Term, row: RowValues) -> object:
     """The value of a (typed) term, None where it is missing; numbers that are not whole as doubles."""
     kind = kind_of(term)
     if kind in (Kind.REAL, Kind.DECIMAL):
@@ -133,7 +133,7 @@ def _day(moment: object) -> date:
     return moment.date() if isinstance(moment, datetime) else cast(date, moment)
 
 
-def _chosen(term: Term, row: Row, read: Callable[[Term, Row], Any]) -> Any:
+def _chosen(term: Term, row: RowValues, read: Callable[[Term, RowValues], Any]) -> Any:
     """CASE and functions, of values that `read` reads in the kind of the result."""
     if isinstance(term, Case):
         for condition, result in zip(term.conditions, term.results, strict=True):
@@ -162,7 +162,7 @@ def _chosen(term: Term, row: Row, read: Callable[[Term, Row], Any]) -> Any:
     return cast(Callable[..., Any], FUNCTIONS[name].compute)(*there)
 
 
-def _cast(inner: Term, to: Kind, row: Row) -> object:
+def _cast(inner: Term, to: Kind, row: RowValues) -> object:
     """A cast to all kinds but REAL."""
     value, kind = value_of(inner, row), kind_of(inner)
     if value is None or kind is to:
@@ -185,7 +185,7 @@ def _cast(inner: Term, to: Kind, row: Row) -> object:
     return datetime.combine(cast(date, value), time())
 
 
-def _compare(symbol: str, left: Term, right: Term, row: Row) -> bool:
+def _compare(symbol: str, left: Term, right: Term, row: RowValues) -> bool:
     in_doubles = kind_of(left).numeric and not compares_whole(left, right)
     read = _double if in_doubles else value_of
     exact = not in_doubles  # a literal may then be a fraction
@@ -193,7 +193,7 @@ def _compare(symbol: str, left: Term, right: Term, row: Row) -> bool:
     return None not in values and _COMPARE[symbol](*values)
 
 
-def _double(term: Term, row: Row) -> float | None:
+def _double(term: Term, row: RowValues) -> float | None:
     """The value of a number as a double, None where it is missing."""
     if kind_of(term) is Kind.INTEGER and not isinstance(term, Literal):
         whole = cast("int | None", value_of(term, row))
@@ -224,7 +224,7 @@ def _nearest(number: float | Decimal | None) -> float | None:
     return 0.0 if size < Decimal(f"1e-{DECIMAL_REACH}") else float(number)
 
 
-def _operand(term: Term, row: Row) -> float | None:
+def _operand(term: Term, row: RowValues) -> float | None:
     """A number as it enters a calculation: a column's value is first brought into ±[10^-30, 10^30] or to zero."""
     if is_exact(type_of(term).limits) or isinstance(term, Literal | Calculation):
         return _double(term, row)

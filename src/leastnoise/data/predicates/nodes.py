@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 from leastnoise.data.columns import Kind
 from leastnoise.errors import BadFilter
@@ -81,10 +81,17 @@ Scalar = bool | int | Decimal | str | date | datetime
 
 
 class Node:
-    """A part of a filter; it knows how deep and how large it is, and is refused when it is too much to read safely."""
+    """A part of a filter; it knows how deep and how large it is, and is refused when it is too much to read safely.
+
+    Attributes:
+        depth: How many levels it has.
+        size: How many parts.
+        position: Where it stands in a statement, for errors; "" elsewhere.
+    """
 
     depth: int
     size: int
+    position: str = ""
 
     def __post_init__(self) -> None:
         """Measure a new node by its children."""
@@ -102,6 +109,11 @@ class Node:
             )
         object.__setattr__(self, "depth", depth)
         object.__setattr__(self, "size", size)
+
+    def at(self, position: str) -> Self:
+        """This node, which then knows its place; that is no part of what it says."""
+        object.__setattr__(self, "position", position)
+        return self
 
     def own_size(self) -> int:
         """As how many parts it counts without its children."""

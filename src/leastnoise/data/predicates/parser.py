@@ -23,7 +23,6 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from leastnoise.data.columns import Kind
@@ -49,6 +48,7 @@ from leastnoise.data.predicates.nodes import (
 from leastnoise.data.predicates.typecheck import Schema, typed, typed_term
 from leastnoise.data.predicates.words import advice_for, one
 from leastnoise.errors import BadFilter, UnknownColumn
+from leastnoise.model import closest
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -104,7 +104,7 @@ def parse(text: str, columns: Schema) -> Predicate:
     (True, False)
     >>> parse("aeg >= 18", {"age": Kind.INTEGER})
     Traceback (most recent call last):
-    leastnoise.errors.UnknownColumn: the table has no such column; given: aeg; did you mean age?
+    leastnoise.errors.UnknownColumn: the table has no such column; given: aeg; did you mean 'age'?
     """
     if not isinstance(text, str):
         raise BadFilter("a filter is text, or built with col", given=type(text).__name__, fix="write 'age >= 18'")
@@ -351,7 +351,7 @@ class ExpressionReader:
                 given=name,
                 fix=f'{advice}; a column of this name is written "{name}"',
             )
-        if quoted and not get_close_matches(name, self._columns, n=1, cutoff=0.7):
+        if quoted and closest(name, self._columns, alike=0.7) is None:
             fix = f"text is written in single quotes: '{name}'; double quotes name a column"
             raise UnknownColumn(f"the table has no such column ({where})", given=f'"{name}"', fix=fix)
 
@@ -440,8 +440,8 @@ class ExpressionReader:
             return Function(name, tuple(self.any_value(argument) for argument in arguments))
         word = str(node.this)
         known = [*_TEXT_TESTS, *FUNCTIONS, *DATE_PARTS, "date_trunc", "if"]
-        nearest = get_close_matches(name, known, n=1, cutoff=0.7)
-        fix = f"did you mean {nearest[0]}?" if nearest else f"the functions are {', '.join(known)}"
+        nearest = closest(name, known)
+        fix = f"did you mean {nearest}?" if nearest else f"the functions are {', '.join(known)}"
         raise self._no(word.upper() if advice_for(word) else "such function", node, advice_for(word) or fix)
 
     def _require_only(self, node: exp.Expr, *known: str) -> None:
@@ -473,11 +473,11 @@ class ExpressionReader:
 
 def _like(term: Term, pattern: str) -> Predicate:
     core = pattern.strip("%")
-    if "%" in core or "_" in core:
+    if "%" in core or "_" in core or "\\" in core:  # an escape for some engines, and a letter for others
         raise BadFilter(
             "LIKE knows 'start%', '%end' and '%within%' only",
             given=pattern,
-            fix="join two with AND, or use starts_with, ends_with or contains for text that has % or _ in it",
+            fix="join two with AND, or use starts_with, ends_with or contains for text that has %, _ or \\ in it",
         )
     if not core:
         return TextTest("contains", term, "") if pattern else ComparisonTest("=", term, Literal(""))

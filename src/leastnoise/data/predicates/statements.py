@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from leastnoise.data.predicates.expressions import Aggregate
 from leastnoise.data.predicates.nodes import Name, Predicate, Term
 from leastnoise.data.predicates.parser import FEATURES, ExpressionReader
-from leastnoise.errors import BadFilter, UnknownColumn
+from leastnoise.errors import BadFilter, InputError, UnknownColumn
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -115,7 +115,8 @@ def read_select(text: str) -> SelectText:
         raise BadFilter("a statement is text", given=type(text).__name__, fix="write 'SELECT COUNT(*) FROM people'")
     words = text.split(None, 1)
     if words and words[0].upper() in ("WITH", "FROM", "VALUES", "TABLE", "("):
-        raise BadFilter(f"a statement does not begin with {words[0].upper()}", fix="begin with SELECT")
+        problem = f"a statement does not begin with {words[0].upper()} (line 1, column 1)"
+        raise BadFilter(problem, given=words[0], fix="begin with SELECT")
     return SelectText(read_tree(text, "statement", exp.Select, comments=True))
 
 
@@ -291,6 +292,12 @@ class _StatementReader(ExpressionReader):
         """Where it stands."""
         return self._where(node)
 
+    def _part(self, node: exp.Expr) -> Predicate | Term:
+        try:
+            return super()._part(node).at(self._where(node))
+        except InputError as error:
+            raise error.located(self._where(node)) from None
+
     def refused(self, node: exp.Expr, word: str, fix: str) -> BadFilter:
         """The error for what a statement may not have."""
         return self._no(word, node, fix)
@@ -373,6 +380,6 @@ class _AnswerReader(_StatementReader):
             wanted = _StatementReader(self._resolve).item(node)
             for item in self._items:
                 if item.what == wanted:
-                    return Name(item.name)
+                    return Name(item.name).at(self.where(node))
             raise self.refused(node, f"{wanted} in HAVING or ORDER BY", f"select it: {wanted} AS x")
         return super()._part(node)

@@ -15,7 +15,7 @@ from typing import cast
 
 from leastnoise.data.columns import Kind, whole_range
 from leastnoise.data.dialect import Dialect, Fragment, bound, join, sql
-from leastnoise.data.predicates.evaluate import DATE_TEXT, REAL_TEXT, WHOLE_TEXT
+from leastnoise.data.predicates.evaluate import DATE_TEXT, REAL_TEXT, WHOLE_TEXT, holds
 from leastnoise.data.predicates.expressions import Case, Cast, DatePart, Function, Truncated, Truth
 from leastnoise.data.predicates.functions import Range
 from leastnoise.data.predicates.nodes import (
@@ -70,6 +70,8 @@ def _surely(test: Fragment) -> Fragment:
 
 
 def _comparison(symbol: str, left: Term, right: Term, dialect: Dialect) -> Fragment:
+    if isinstance(left, Literal) and isinstance(right, Literal):  # text would be in the order of the database
+        return sql("TRUE" if holds(ComparisonTest(symbol, left, right), {}) else "FALSE")
     if not kind_of(left).numeric:
         return _surely(value_sql(left, dialect) + f" {symbol} " + value_sql(right, dialect))
     if not compares_whole(left, right):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
-from difflib import get_close_matches
 from math import ceil, floor, log10
 from typing import cast
 
@@ -35,7 +34,8 @@ from leastnoise.data.predicates.nodes import (
     Term,
     TextTest,
 )
-from leastnoise.errors import BadFilter, UnknownColumn
+from leastnoise.errors import BadFilter, InputError, UnknownColumn
+from leastnoise.model import suggest
 
 __all__ = ["Schema", "compares_whole", "is_exact", "kind_of", "type_of", "typed", "typed_term"]
 
@@ -57,6 +57,21 @@ MOST_DIGITS = 15
 
 def typed(predicate: Predicate, columns: Schema) -> Predicate:
     """The same filter with the kind of every column filled in and every literal of the kind it is compared with."""
+    try:
+        return _typed(predicate, columns)
+    except InputError as error:
+        raise error.located(predicate.position) from None
+
+
+def typed_term(term: Term, columns: Schema) -> Term:
+    """The same for a value."""
+    try:
+        return _typed_term(term, columns)
+    except InputError as error:
+        raise error.located(term.position) from None
+
+
+def _typed(predicate: Predicate, columns: Schema) -> Predicate:
     match predicate:
         case ComparisonTest(operator, left, right):
             left, right = typed_term(left, columns), typed_term(right, columns)
@@ -88,8 +103,7 @@ def typed(predicate: Predicate, columns: Schema) -> Predicate:
             return cast(Constant, predicate)
 
 
-def typed_term(term: Term, columns: Schema) -> Term:
-    """The same for a value."""
+def _typed_term(term: Term, columns: Schema) -> Term:
     match term:
         case Name(column):
             kind, limits = _known(column, columns)
@@ -303,10 +317,7 @@ def _agreed(terms: list[Term], what: str) -> tuple[Term, ...]:
 
 def _known(column: str, columns: Schema) -> tuple[Kind, Range | None]:
     if column not in columns:
-        close = get_close_matches(column, columns, n=1, cutoff=0.0) if columns else []
-        by_case = [name for name in columns if name.lower() == column.lower()]
-        nearest = (by_case or close or ["…"])[0]
-        raise UnknownColumn("the table has no such column", given=column, fix=f"did you mean {nearest}?")
+        raise UnknownColumn("the table has no such column", given=column, fix=suggest(column, columns, "column"))
     found = columns[column]
     kind, limits = (found.kind, found.limits) if isinstance(found, Column) else (found, None)
     if kind is Kind.OTHER:

@@ -11,7 +11,7 @@ from leastnoise.designer.linear.pure import solve_pure
 from leastnoise.designer.linear.reduction import make_cells
 from leastnoise.designer.linear.solution import Solution, best_constant, best_of
 from leastnoise.designer.linear.whole_program import solve_whole
-from leastnoise.model.privacy import Privacy
+from leastnoise.model import Privacy
 
 __all__ = ["solve_approximate"]
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-__all__ = ["Clock", "Progress", "TimeIsUp"]
+__all__ = ["Clock", "DesignProgress", "TimeIsUp"]
 
 _PAUSE = 0.5  # seconds between two reports of the same stage
 
@@ -16,7 +16,7 @@ class TimeIsUp(Exception):
 
 
 @dataclass(frozen=True)
-class Progress:
+class DesignProgress:
     """A report from a running design.
 
     Attributes:
@@ -33,7 +33,7 @@ class Clock:
     """Started when made."""
 
     limit: float | None = None
-    listener: Callable[[Progress], object] | None = None
+    listener: Callable[[DesignProgress], object] | None = None
     _started: float = field(default_factory=time.monotonic)
     _stage: str = ""
     _reported: float = float("-inf")
@@ -63,7 +63,7 @@ class Clock:
         now = self.seconds
         if self.listener is not None and now - self._reported >= _PAUSE:
             self._reported = now
-            self.listener(Progress(self._stage, now))
+            self.listener(DesignProgress(self._stage, now))
 
     def tick_or_stop(self) -> None:
         """Tell the listener.

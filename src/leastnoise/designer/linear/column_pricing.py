@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from leastnoise.designer.linear.orbit_program import OutputOrbit
 from leastnoise.designer.linear.powers import Powers
-from leastnoise.exact.arrays import IntArray
+from leastnoise.exact import IntArray
 
 __all__ = ["Priced", "first_rays", "price", "rays_of", "route_flow"]
 

@@ -16,12 +16,12 @@ from scipy.sparse import csc_array
 
 from leastnoise.designer.linear.clock import Clock
 from leastnoise.designer.linear.column_pricing import Priced, first_rays, price, rays_of
-from leastnoise.designer.linear.highs import guess_optimum
 from leastnoise.designer.linear.orbit_program import OrbitProgram
 from leastnoise.designer.linear.restricted_master import Mixture, RestrictedMaster
-from leastnoise.exact.arrays import IntArray
+from leastnoise.exact import IntArray
+from leastnoise.model import guess_optimum
 
-__all__ = ["Prices", "generate_columns", "price_all"]
+__all__ = ["DualPrices", "generate_columns", "price_all"]
 
 _NEGLIGIBLE = 1e-13  # of the loss: what a double's prices can still tell from zero
 _COARSE = 1e-3
@@ -32,7 +32,7 @@ _MOST_ROUNDS = 60  # where more would be needed, the program over all cells is q
 
 
 @dataclass(frozen=True)
-class Prices:
+class DualPrices:
     """Prices of the rows, with the best column of each orbit of outputs for them.
 
     Attributes:
@@ -55,7 +55,7 @@ class Prices:
 
 def price_all(
     master: RestrictedMaster, prior: tuple[Fraction, ...], rows: tuple[Fraction, ...], starts: Sequence[IntArray]
-) -> Prices:
+) -> DualPrices:
     """The best column of each orbit of outputs for given prices, g_o = c_o − v_r·k_o."""
     cells = master.cells
     places, outputs = cells.row_of.tolist(), cells.outputs_of.tolist()
@@ -66,10 +66,10 @@ def price_all(
         price(column, [whole[cell] for cell in column.cells.tolist()], start, master.powers)
         for column, start in zip(cells.columns, starts, strict=True)
     )
-    return Prices(prior, rows, priced, scale)
+    return DualPrices(prior, rows, priced, scale)
 
 
-def generate_columns(master: RestrictedMaster, clock: Clock) -> tuple[Mixture, Prices] | None:
+def generate_columns(master: RestrictedMaster, clock: Clock) -> tuple[Mixture, DualPrices] | None:
     """Add columns until none is missing that doubles can see, or the time is up.
 
     Often the first columns are nearly enough. Where they are not, a solver's answer to the whole program is asked for.
@@ -82,7 +82,7 @@ def generate_columns(master: RestrictedMaster, clock: Clock) -> tuple[Mixture, P
     clock.enter("generating columns")
     starts: list[IntArray] | None = None
     mixture: Mixture | None = None
-    prices: Prices | None = None
+    prices: DualPrices | None = None
     last = 1.0  # losses of cells go up to one
     for rounds in range(_MOST_ROUNDS):
         clock.tick()

@@ -22,8 +22,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from leastnoise.exact.arrays import IntArray
-from leastnoise.model.design_problem import DesignProblem
+from leastnoise.exact import IntArray
+from leastnoise.model import DesignProblem
 
 __all__ = ["EdgeKind", "OrbitProgram", "OutputOrbit", "codes_of"]
 

@@ -8,8 +8,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import floor, frexp
 
-from leastnoise.exact.enclosures import exp_above, exp_below
-from leastnoise.exact.numbers import Exact, exact_exp
+from leastnoise.exact import Exact, exact_exp, exp_above, exp_below
 
 __all__ = ["Powers"]
 

@@ -25,12 +25,12 @@ from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
 from leastnoise.designer.linear.clock import Clock
-from leastnoise.designer.linear.highs import FloatGuess, guess_optimum
-from leastnoise.exact.matrices import RationalMatrix
+from leastnoise.exact import RationalMatrix
+from leastnoise.model import FloatGuess, guess_optimum
 
-__all__ = ["Entry", "LinearProgram", "PrimalDual", "basis_solution", "refined", "solve_square"]
+__all__ = ["LinearProgram", "MatrixEntry", "PrimalDual", "basis_solution", "refined", "solve_square"]
 
-Entry = tuple[int, int, Fraction]
+MatrixEntry = tuple[int, int, Fraction]
 Floats = NDArray[np.float64]
 
 _SMALL = 160
@@ -47,7 +47,7 @@ class LinearProgram:
     """The program; `equations` rows come first. `units` are powers of two: x_j is expected to be about 2^units[j]."""
 
     cost: list[Fraction]
-    entries: list[Entry]
+    entries: list[MatrixEntry]
     right: list[Fraction]
     equations: int
     units: list[int]
@@ -256,7 +256,7 @@ def basis_solution(inner: LinearProgram, outer: LinearProgram, guess: FloatGuess
     return PrimalDual(point, prices)
 
 
-def _restricted(entries: Sequence[Entry], rows: Sequence[int], columns: Sequence[int]) -> list[Entry]:
+def _restricted(entries: Sequence[MatrixEntry], rows: Sequence[int], columns: Sequence[int]) -> list[MatrixEntry]:
     row_places, column_places = ({number: place for place, number in enumerate(each)} for each in (rows, columns))
     return [
         (row_places[row], column_places[column], value)
@@ -265,7 +265,9 @@ def _restricted(entries: Sequence[Entry], rows: Sequence[int], columns: Sequence
     ]
 
 
-def solve_square(size: int, entries: Sequence[Entry], right: Sequence[Fraction], bits: int) -> list[Fraction] | None:
+def solve_square(
+    size: int, entries: Sequence[MatrixEntry], right: Sequence[Fraction], bits: int
+) -> list[Fraction] | None:
     """Solve M·x = right for a square M given by its entries (row, column, value); None if it is singular.
 
     Small systems are solved exactly. In others the error of x is about 2^-bits, as far as refinement converges; if the
@@ -301,14 +303,14 @@ def solve_square(size: int, entries: Sequence[Entry], right: Sequence[Fraction],
     return point if any(_residual(entries, right, simple)) else simple
 
 
-def _residual(entries: Sequence[Entry], right: Sequence[Fraction], point: Sequence[Fraction]) -> list[Fraction]:
+def _residual(entries: Sequence[MatrixEntry], right: Sequence[Fraction], point: Sequence[Fraction]) -> list[Fraction]:
     residual = list(right)
     for row, column, value in entries:
         residual[row] -= value * point[column]
     return residual
 
 
-def _exactly(size: int, entries: Sequence[Entry], right: Sequence[Fraction]) -> list[Fraction] | None:
+def _exactly(size: int, entries: Sequence[MatrixEntry], right: Sequence[Fraction]) -> list[Fraction] | None:
     table = [[Fraction(0)] * size for _ in range(size)]
     for row, column, value in entries:
         table[row][column] += value

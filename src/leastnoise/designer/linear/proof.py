@@ -11,9 +11,8 @@ import numpy as np
 from leastnoise.designer.linear.powers import Powers
 from leastnoise.designer.linear.reduction import directed_edges
 from leastnoise.designer.linear.solution import Solution
-from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.model.certificate import Multiplier, OptimalityCertificate
-from leastnoise.model.channel import Channel
+from leastnoise.exact import RationalMatrix
+from leastnoise.model import Channel, Multiplier, OptimalityCertificate
 
 __all__ = ["Proof"]
 

@@ -13,15 +13,13 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from leastnoise.designer.linear.clock import Clock, TimeIsUp
-from leastnoise.designer.linear.generate_columns import Prices, generate_columns, price_all
+from leastnoise.designer.linear.generate_columns import DualPrices, generate_columns, price_all
 from leastnoise.designer.linear.orbit_program import OrbitProgram
 from leastnoise.designer.linear.powers import Powers
 from leastnoise.designer.linear.restricted_master import Mixture, Ray, RestrictedMaster
 from leastnoise.designer.linear.solution import Solution, best_constant, best_of
 from leastnoise.designer.linear.whole_program import solve_whole
-from leastnoise.exact.enclosures import exp_below
-from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.exact.programs import Optimum, minimise
+from leastnoise.exact import Optimum, RationalMatrix, exp_below, minimise
 
 __all__ = ["exact_rounds", "solve_pure"]
 
@@ -49,7 +47,7 @@ def solve_pure(cells: OrbitProgram, clock: Clock) -> Solution:
 
 
 def _exact_solutions(
-    master: RestrictedMaster, generated: tuple[Mixture, Prices], first: Solution, clock: Clock
+    master: RestrictedMaster, generated: tuple[Mixture, DualPrices], first: Solution, clock: Clock
 ) -> Iterator[Solution]:
     """From round to round, until a gap is closed: to the end where β is rational, else to what many digits show."""
     is_rational = master.powers.base is not None
@@ -68,7 +66,7 @@ def _is_good(solution: Solution) -> bool:
     return solution.gap <= _GOOD * abs(solution.loss)
 
 
-def _solution(master: RestrictedMaster, weights: dict[Ray, Fraction], prices: Prices) -> Solution:
+def _solution(master: RestrictedMaster, weights: dict[Ray, Fraction], prices: DualPrices) -> Solution:
     """What weights of the rays and prices of the rows amount to, made exactly feasible."""
     cells = master.cells
     return Solution(cells, _whole_rows(cells, _values(master, weights)), prices.prior, _shares(cells, prices))
@@ -106,7 +104,7 @@ def _whole_rows(cells: OrbitProgram, values: Sequence[Fraction]) -> list[Fractio
     return [(1 - share) * z + rest[row] * other for z, row, other in zip(values, rows, constant, strict=True)]
 
 
-def _shares(cells: OrbitProgram, prices: Prices) -> dict[int, Fraction]:
+def _shares(cells: OrbitProgram, prices: DualPrices) -> dict[int, Fraction]:
     """The multiplier of each triple, u = w/(weight of the tail), spread over the triples of its arc."""
     shares = {}
     for column, priced in zip(cells.columns, prices.priced, strict=True):
@@ -119,8 +117,8 @@ def _shares(cells: OrbitProgram, prices: Prices) -> dict[int, Fraction]:
 
 
 def exact_rounds(
-    master: RestrictedMaster, mixture: Mixture, prices: Prices, clock: Clock, *, pivots: bool = True
-) -> Iterator[tuple[dict[Ray, Fraction], Prices]]:
+    master: RestrictedMaster, mixture: Mixture, prices: DualPrices, clock: Clock, *, pivots: bool = True
+) -> Iterator[tuple[dict[Ray, Fraction], DualPrices]]:
     """Weights of the rays and prices of the rows, better from round to round.
 
     First the solver's own basis is solved in rationals. If an exactly priced column is missing then, it is added and

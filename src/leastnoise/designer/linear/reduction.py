@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from leastnoise.designer.linear.orbit_program import OrbitProgram, codes_of
 from leastnoise.errors import TooLarge
-from leastnoise.exact.arrays import IntArray
-from leastnoise.model.design_problem import DesignProblem
+from leastnoise.exact import IntArray
+from leastnoise.model import DesignProblem
 from leastnoise.model.graphs import symmetry
 
 __all__ = ["directed_edges", "find_symmetries", "make_cells", "orbits_of_pairs"]

@@ -16,13 +16,11 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
 
-from leastnoise.designer.linear.highs import FloatGuess, guess_optimum
 from leastnoise.designer.linear.orbit_program import OrbitProgram
 from leastnoise.designer.linear.powers import Powers
-from leastnoise.exact.arrays import IntArray
-from leastnoise.exact.matrices import RationalMatrix
+from leastnoise.exact import IntArray, RationalMatrix
+from leastnoise.model import FloatGuess, guess_optimum
 
 __all__ = ["Mixture", "Ray", "RestrictedMaster"]
 
@@ -102,7 +100,7 @@ class RestrictedMaster:
     def mix(self) -> Mixture | None:
         """The best mixture, as a solver sees it; None if it gives up."""
         cost, matrix, right, units = self._float_program()
-        guess = guess_optimum(cost, csc_array(matrix), right, right, tolerance=1e-10)
+        guess = guess_optimum(cost, matrix, right, right, tolerance=1e-10)
         if guess is None:
             return None
         point, prices = _polished(guess, cost, matrix, right)

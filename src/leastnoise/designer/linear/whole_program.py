@@ -24,7 +24,7 @@ import numpy as np
 from leastnoise.designer.linear.clock import Clock
 from leastnoise.designer.linear.orbit_program import OrbitProgram
 from leastnoise.designer.linear.powers import Powers
-from leastnoise.designer.linear.precise_program import Entry, LinearProgram, PrimalDual, basis_solution, refined
+from leastnoise.designer.linear.precise_program import LinearProgram, MatrixEntry, PrimalDual, basis_solution, refined
 from leastnoise.designer.linear.solution import Solution
 
 __all__ = ["solve_whole"]
@@ -70,7 +70,7 @@ def _program(cells: OrbitProgram, factors: Sequence[Fraction]) -> LinearProgram:
     one, delta = Fraction(1), cells.problem.privacy.delta
     units = _units(cells)
     slacks, kinds = (0, 0) if cells.problem.privacy.is_pure else (arcs, len(cells.edge_kinds))
-    entries: list[Entry] = [(r, o, Fraction(k)) for o, (r, k) in enumerate(_rows_and_outputs(cells))]
+    entries: list[MatrixEntry] = [(r, o, Fraction(k)) for o, (r, k) in enumerate(_rows_and_outputs(cells))]
     for a, (tail, head, factor) in enumerate(zip(cells.tails.tolist(), cells.heads.tolist(), factors, strict=True)):
         entries += [(rows + a, tail, one), (rows + a, head, -factor)]
         if slacks:

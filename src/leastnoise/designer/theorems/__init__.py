@@ -8,13 +8,13 @@ from __future__ import annotations
 from leastnoise.designer.result import Design
 from leastnoise.designer.theorems.complete import recognise_complete
 from leastnoise.designer.theorems.infinite import recognise_infinite
+from leastnoise.designer.theorems.minimax_path import recognise_minimax_path
 from leastnoise.designer.theorems.path import recognise_path
+from leastnoise.designer.theorems.product import recognise_product
 from leastnoise.designer.theorems.transitive import recognise_transitive
-from leastnoise.model.design_problem import DesignProblem
+from leastnoise.model import DesignProblem
 
 __all__ = ["recognise"]
-
-_RECOGNISERS = (recognise_infinite, recognise_path, recognise_transitive, recognise_complete)
 
 
 def recognise(problem: DesignProblem) -> Design | None:
@@ -23,7 +23,14 @@ def recognise(problem: DesignProblem) -> Design | None:
     >>> from leastnoise.model.design_problem import read_problem
     >>> recognise(read_problem("cycle:12", 1))
     Design(cycle(12), ε = 1, loss ≈ 0.836008658298, optimal, by theorem)
-    >>> recognise(read_problem("grid:3x3", 1)) is None
+    >>> recognise(read_problem("sorted_histograms:5,3", 1)) is None
     True
     """
-    return next((design for design in (find(problem) for find in _RECOGNISERS) if design is not None), None)
+    return (
+        recognise_infinite(problem)
+        or recognise_path(problem)
+        or recognise_transitive(problem)
+        or recognise_product(problem, recognise)
+        or recognise_complete(problem)
+        or recognise_minimax_path(problem)
+    )

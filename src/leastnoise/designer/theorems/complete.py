@@ -21,17 +21,23 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from leastnoise.designer.result import Design
-from leastnoise.exact.enclosures import Enclosure, exp_above
-from leastnoise.exact.numbers import exact_exp, ln
+from leastnoise.exact import Enclosure, exact_exp, exp_above, exp_enclosure, ln
 from leastnoise.mechanisms.designed.likeliest_response import LikeliestResponse
-from leastnoise.model.certificate import Multiplier, OptimalityCertificate
-from leastnoise.model.channel import Channel
-from leastnoise.model.design_problem import DesignProblem
-from leastnoise.model.mechanism import Reason
+from leastnoise.model import (
+    Certificate,
+    Channel,
+    DesignProblem,
+    LikeliestCertificate,
+    Multiplier,
+    OptimalityCertificate,
+    Reason,
+    zero_one,
+)
+from leastnoise.model.graphs.path_cycle_complete import Complete
 
 __all__ = ["recognise_complete"]
 
-_LARGEST = 256  # nodes
+_LARGEST = 256  # nodes for which the dual solution is written down
 
 
 class _Stakes(NamedTuple):
@@ -53,11 +59,13 @@ def recognise_complete(problem: DesignProblem) -> Design | None:
     (Enclosure(2/5), (0, 1))
     """
     graph = problem.graph
-    if graph.size is None or graph.size > _LARGEST or graph.edge_lengths() is not None:
+    if graph.size is None or graph.edge_lengths() is not None or not problem.privacy.is_pure:
         return None
-    if len(graph.edges()) != graph.size * (graph.size - 1) // 2 or not problem.privacy.is_pure:
+    if problem.objective != "average":
         return None
-    if problem.objective != "average" or tuple(problem.answers) != tuple(graph.nodes):
+    if graph.size > _LARGEST:
+        return _many_labels(problem)
+    if len(graph.edges()) != graph.size * (graph.size - 1) // 2 or tuple(problem.answers) != tuple(graph.nodes):
         return None
     stakes = _stakes(problem)
     if stakes is None:
@@ -67,17 +75,45 @@ def recognise_complete(problem: DesignProblem) -> Design | None:
     slope = 1 / exp_above(problem.privacy.epsilon) if growth is None else gamma
     kept, won = _best(stakes.gains, gamma)
     value, bound = stakes.all_wrong - won, stakes.all_wrong - _best(stakes.gains, slope)[1]
+    channel = partial(_channel, problem, kept, gamma)
+    prove = partial(_certificate, problem, channel, stakes, slope, value, bound)
+    return _design(problem, kept, gamma, value, bound, channel, prove)
+
+
+def _many_labels(problem: DesignProblem) -> Design | None:
+    """The same where a table would be too large: a right answer costs nothing and a wrong one costs one."""
+    if not isinstance(problem.graph, Complete) or problem.outputs is not None:
+        return None
+    if problem.loss is not None and problem.loss is not zero_one:
+        return None
+    near = exp_enclosure(-problem.privacy.epsilon, 64)
+    kept, won = _best(list(problem.weights), near.upper)
+    value, bound = 1 - won, 1 - _best(list(problem.weights), near.lower)[1]
+    parts = (problem.graph, problem.privacy, problem.weights, tuple(kept), value, bound, value - bound)
+    return _design(problem, kept, near.upper, value, bound, _no_channel, partial(LikeliestCertificate, *parts))
+
+
+def _no_channel() -> None:
+    """There are too many labels."""
+
+
+def _design(
+    problem: DesignProblem,
+    kept: list[int],
+    gamma: Fraction,
+    value: Fraction,
+    bound: Fraction,
+    channel: Callable[[], Channel | None],
+    prove: Callable[[], Certificate],
+) -> Design:
     loss, lower_bound = Enclosure(value, value), Enclosure(bound, bound)
     reason = Reason(
         "all nodes are neighbours and wrong answers cost alike: randomized response among the likeliest labels",
         "Kairouz, Oh and Viswanath, NeurIPS 2014, for equal weights; the dual solution proves it for all",
         lower_bound,
     )
-
-    channel = partial(_channel, problem, kept, gamma)
-    prove = partial(_certificate, problem, channel, stakes, slope, value, bound)
-    labels = tuple(graph.nodes[node] for node in kept)
-    mechanism = LikeliestResponse(ln(1 / gamma), graph, labels, problem, reason, prove)
+    labels = tuple(problem.graph.nodes[node] for node in kept)
+    mechanism = LikeliestResponse(ln(1 / gamma), problem.graph, labels, problem, reason, prove)
     return Design(problem, mechanism, loss, lower_bound, value - bound, reason, "theorem", channel, prove)
 
 

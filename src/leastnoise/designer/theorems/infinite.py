@@ -13,13 +13,10 @@ from fractions import Fraction
 
 from leastnoise.designer.result import Design
 from leastnoise.mechanisms.designed.remapped_geometric import ClampedGeometric
-from leastnoise.mechanisms.numeric.geometric import Geometric
+from leastnoise.mechanisms.numeric.integer_noise import Geometric
 from leastnoise.mechanisms.numeric.truncated_geometric import TruncatedGeometric
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.design_problem import DesignProblem
+from leastnoise.model import Certificate, DesignProblem, Mechanism, Reason, absolute, squared, zero_one
 from leastnoise.model.graphs.infinite import InfinitePath
-from leastnoise.model.losses import absolute, squared, zero_one
-from leastnoise.model.mechanism import Mechanism, Reason
 
 __all__ = ["recognise_infinite"]
 

@@ -1,8 +1,8 @@
 """Paths and evenly spaced points: the truncated geometric mechanism, each output said as its reader best reads it.
 
 Ghosh, Roughgarden and Sundararajan (SIAM J. Comput. 2012, Theorem 3.2): for every prior and every legal loss no
-ε-private mechanism costs less. Where e^ε is rational the dual solution is written down and the proof needs no theorem,
-and no legal loss either.
+ε-private mechanism costs less. On short lines the dual solution is written down and the proof needs no theorem, and no
+legal loss either, where e^ε is rational.
 
 Let v_y be what output y of the truncated geometric channel G costs its reader. The numbers u with Σ_x u_x·G(y|x) = v_y
 solve the dual: Σ_x u_x = Σ_y v_y is the loss, for the rows of G sum to one. For each guess w one sweep along the path
@@ -10,13 +10,14 @@ finds the multipliers, or finds that there are none: carry what node x has left 
 lacks, times λ, to node x + 1; the last node must not lack anything. For legal losses it never does (Ghosh, Roughgarden
 and Sundararajan, SIAM J. Comput. 2012); for others the sweep decides.
 
-For every output y the reader's guess w minimises Σ_x ℓ(w, x)·π_x·α^|x − y|. Where α is irrational its powers are
-enclosed to 256 bits; guesses whose costs agree to that count as equal, and the enclosure of the loss allows for it.
+For every output y the reader's guess w minimises Σ_x ℓ(w, x)·π_x·α^|x − y|: exactly, by a product of matrices, on short
+lines with a rational α; on others in one pass with bounds (`leastnoise.model.line_reading`), which the certificate of a
+long line asks the checker to repeat.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate
@@ -25,69 +26,79 @@ from operator import mul
 from typing import NamedTuple
 
 from leastnoise.designer.result import Design
-from leastnoise.designer.theorems.uniform_count import uniform_count
-from leastnoise.errors import BadParameter
-from leastnoise.exact.enclosures import Enclosure, exp_enclosure
-from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.exact.numbers import Exact, exact_exp, ln
+from leastnoise.errors import BadParameter, LeastNoiseError
+from leastnoise.exact import Enclosure, Exact, RationalMatrix, exact_exp, exp_enclosure, scaled
 from leastnoise.mechanisms.designed.remapped_geometric import RemappedGeometric
-from leastnoise.mechanisms.numeric.truncated_geometric import TruncatedGeometric
-from leastnoise.model.certificate import (
+from leastnoise.model import (
     LARGEST_CHANNEL,
     Certificate,
+    Channel,
+    DesignProblem,
+    LineCertificate,
+    LineLoss,
+    Move,
     Multiplier,
     OptimalityCertificate,
-    TheoremCertificate,
+    Reason,
+    absolute,
+    best_line_reading,
+    from_matrix,
+    is_legal,
+    label_number,
+    squared,
+    zero_one,
 )
-from leastnoise.model.channel import Channel
-from leastnoise.model.design_problem import DesignProblem
-from leastnoise.model.graphs import path
 from leastnoise.model.graphs.path_cycle_complete import EvenLine, find_line
-from leastnoise.model.labels import label_number
-from leastnoise.model.losses import absolute, from_matrix, is_legal, squared, zero_one
-from leastnoise.model.mechanism import Reason
-from leastnoise.model.privacy import Privacy
+from leastnoise.model.uniform_count import uniform_count
 
-__all__ = ["Remapping", "best_reading", "growths", "prove_path", "recognise_path"]
+__all__ = [
+    "LARGEST_PROOF",
+    "LARGEST_TABLE",
+    "PathRemapping",
+    "best_reading",
+    "growths",
+    "legal_loss",
+    "line_certificate",
+    "path_design",
+    "prove_path",
+    "recognise_path",
+    "remapped_channel",
+    "to_answers",
+]
 
-_BITS = 256
 _GROWTH_BITS = 46  # of a rational next to e^ε: gaps stay below 1e-12, and powers short enough to be written down
 
 
-class Remapping(NamedTuple):
-    """The guess for each output, by its row of the table, what it costs at least and at most, and the total."""
+class PathRemapping(NamedTuple):
+    """The guess for each output, by its row of the table, what it costs, and the total."""
 
     guesses: tuple[int, ...]
-    costs: tuple[Enclosure, ...]
-    loss: Enclosure
+    costs: tuple[Fraction, ...]
+    loss: Fraction
 
 
-def best_reading(rate: Exact, table: RationalMatrix, prior: Sequence[Fraction]) -> Remapping:
-    """The best guess for each output of the truncated geometric channel with α = e^-rate.
+def best_reading(alpha: Fraction, table: RationalMatrix, prior: Sequence[Fraction]) -> PathRemapping:
+    """The best guess for each output of the truncated geometric channel, exactly.
 
     Args:
-        rate: Above zero.
+        alpha: e^-ε, between 0 and 1.
         table: ℓ, a row for each guess, a column for each node along the line.
         prior: A probability for each node along the line.
 
-    >>> from leastnoise.exact import ln
-    >>> best_reading(ln(2), RationalMatrix([[0, 1, 2], [1, 0, 1], [2, 1, 0]]), [Fraction(1, 3)] * 3)[::2]
-    ((0, 1, 2), Enclosure(5/9))
+    >>> best_reading(Fraction(1, 2), RationalMatrix([[0, 1, 2], [1, 0, 1], [2, 1, 0]]), [Fraction(1, 3)] * 3)[::2]
+    ((0, 1, 2), Fraction(5, 9))
     """
-    size, alpha = len(prior), exp_enclosure(-rate, _BITS + 64)
+    size = len(prior)
     least = [value for value, _ in table.column_minima()]
     weighted = _excess(table.transposed(), least).scaled_rows(prior).transposed()
-    powers, unit, doubt = _powers(alpha, size)
+    top, bottom = alpha.numerator, alpha.denominator
+    powers, unit = [top**d * bottom ** (size - 1 - d) for d in range(size)], bottom ** (size - 1)
     kernel = RationalMatrix([[powers[abs(x - y)] for y in range(size)] for x in range(size)])
     best = (weighted @ kernel).column_minima()
-    spare = [doubt * total for total in weighted.row_sums()]
-    costs = tuple(
-        Enclosure(factor.lower * low / unit, factor.upper * (low / unit + spare[w]))
-        for factor, (low, w) in zip(_factors(alpha, size), best, strict=True)
-    )
+    ends, inside = 1 / (1 + alpha), (1 - alpha) / (1 + alpha)
+    costs = tuple(low / unit * (inside if 0 < y < size - 1 else ends) for y, (low, _) in enumerate(best))
     base = sum((low * weight for low, weight in zip(least, prior, strict=True)), start=Fraction(0))
-    lower, upper = (sum((getattr(cost, end) for cost in costs), start=base) for end in ("lower", "upper"))
-    return Remapping(tuple(w for _, w in best), costs, Enclosure(lower, upper))
+    return PathRemapping(tuple(w for _, w in best), costs, sum(costs, start=base))
 
 
 def _excess(columns: RationalMatrix, least: Sequence[Fraction]) -> RationalMatrix:
@@ -97,28 +108,9 @@ def _excess(columns: RationalMatrix, least: Sequence[Fraction]) -> RationalMatri
     return RationalMatrix([[entry - low for entry in row] for row, low in zip(columns.rows, least, strict=True)])
 
 
-def _powers(alpha: Enclosure, size: int) -> tuple[list[int], int, Fraction]:
-    """α^0 … α^(size − 1) as whole numbers of some unit, how many units are one, and by how much they may fall short."""
-    if alpha.is_exact:
-        top, bottom = alpha.lower.numerator, alpha.lower.denominator
-        return [top**d * bottom ** (size - 1 - d) for d in range(size)], bottom ** (size - 1), Fraction(0)
-    one = 1 << _BITS + 32
-    powers, ratio = [one], int(alpha.lower * one)
-    for _ in range(1, size):
-        powers.append(powers[-1] * ratio // one)  # it loses at most 2^-(BITS + 31), fewer than 2^30 times
-    return powers, one, Fraction(1, 1 << _BITS)
-
-
-def _factors(alpha: Enclosure, size: int) -> list[Enclosure]:
-    """(1 − α)/(1 + α) for each output between the ends, 1/(1 + α) for these."""
-    end = Enclosure(1 / (1 + alpha.upper), 1 / (1 + alpha.lower))
-    inner = Enclosure((1 - alpha.upper) / (1 + alpha.upper), (1 - alpha.lower) / (1 + alpha.lower))
-    return [end, *[inner] * (size - 2), end]
-
-
-_LARGEST_PROOF = 64  # nodes of a line for which the dual solution is written down
-_LARGEST_TABLE = 400  # nodes of a line for which prior and loss are read entry by entry
-_LEGAL = (absolute, squared, zero_one)
+LARGEST_PROOF = 64  # nodes of a line for which the dual solution is written down
+LARGEST_TABLE = 1000  # nodes of a line for which a loss is read entry by entry
+_NAMED = {squared: "squared", zero_one: "zero_one"}
 _CITATION = "Ghosh, Roughgarden and Sundararajan, SIAM J. Comput. 2012, Theorem 3.2"
 
 
@@ -136,41 +128,44 @@ def recognise_path(problem: DesignProblem) -> Design | None:
     line = find_line(problem.graph)
     if line is None:
         return None
-    rate = problem.privacy.epsilon * line.gap
-    size = len(line.order)
-    if exact_exp(rate) is not None and size <= _LARGEST_PROOF:
-        reading = best_reading(rate, _table(problem, line), _prior(problem, line))
-        if not _is_legal(problem, line) and prove_path(problem, line, reading) is None:
+    rate, size = problem.privacy.epsilon * line.gap, len(line.order)
+    growth = exact_exp(rate)
+    if growth is not None and size <= LARGEST_PROOF:
+        reading = best_reading(1 / growth, _table(problem, line), _prior(problem, line))
+        if legal_loss(problem, line) is None and prove_path(problem, line, reading) is None:
             return None
-        return _design(problem, line, _said(problem, reading), reading.loss, partial(_proof, problem, line, reading))
-    if _is_distance(problem, line) and problem.has_uniform_prior:
-        found = uniform_count(rate, size)
-        said = {place: line.label(guess) for place, guess in found.moved.items()}
-        loss = Enclosure(found.loss.lower * line.gap, found.loss.upper * line.gap)
-        return _design(problem, line, said, loss, partial(_proof, problem, line))
-    if size > _LARGEST_TABLE or not _is_legal(problem, line):
+        loss = Enclosure(reading.loss, reading.loss)
+        prove = partial(_dual, problem, line, reading)
+        return _design(problem, line, _moves(reading.guesses), loss, Fraction(0), prove)
+    loss_form = legal_loss(problem, line)
+    if loss_form is None:
         return None
-    reading = best_reading(rate, _table(problem, line), _prior(problem, line))
-    return _design(problem, line, _said(problem, reading), reading.loss, partial(_proof, problem, line))
+    if loss_form == "distance" and problem.has_uniform_prior:
+        closed = uniform_count(rate, size)
+        moves, loss, gap = _moves(closed.moved), scaled(closed.loss, line.gap), Fraction(0)  # ties are told exactly
+    else:
+        found = best_line_reading(rate, loss_form, _prior(problem, line))
+        moves = _moves(found.guesses)
+        loss = scaled(found.loss, line.gap) if loss_form == "distance" else found.loss
+        gap = loss.width
+    said = to_answers(moves, line) if isinstance(loss_form, str) else moves
+    return _design(problem, line, said, loss, gap, partial(_proof, problem, line, loss_form, moves, loss))
 
 
-def _is_distance(problem: DesignProblem, line: EvenLine) -> bool:
-    """Whether the loss is the distance, told without a table."""
-    if problem.outputs is not None:
-        return False
-    return problem.loss is None or (problem.loss is absolute and line.is_numbered)
-
-
-def _is_legal(problem: DesignProblem, line: EvenLine) -> bool:
-    """Whether the loss is legal for the places along the line."""
-    if problem.outputs is None and (problem.loss is None or (line.is_numbered and problem.loss in _LEGAL)):
-        return True
+def legal_loss(problem: DesignProblem, line: EvenLine) -> LineLoss | None:
+    """The loss by its name or as a table along the line, if it is legal for the places there; None if it is not."""
+    if problem.outputs is None and (problem.loss is None or (line.is_numbered and problem.loss is absolute)):
+        return "distance"
+    if problem.outputs is None and line.is_numbered and problem.loss in _NAMED:
+        return _NAMED[problem.loss]
+    if len(line.order) > LARGEST_TABLE or len(problem.answers) > LARGEST_TABLE:
+        return None
     places = _output_places(problem, line)
     if places is None:
-        return False
-    guesses, nodes = range(len(places)), range(len(line.order))
-    loss = from_matrix(_table(problem, line).rows, guesses, nodes)
-    return bool(is_legal(loss, nodes, dict(enumerate(places))))
+        return None
+    guesses, nodes, table = range(len(places)), range(len(line.order)), _table(problem, line).rows
+    loss = from_matrix(table, guesses, nodes)
+    return table if is_legal(loss, nodes, dict(enumerate(places))) else None
 
 
 def _output_places(problem: DesignProblem, line: EvenLine) -> list[Fraction] | None:
@@ -196,27 +191,69 @@ def _prior(problem: DesignProblem, line: EvenLine) -> list[Fraction]:
     return [problem.weights[node] for node in line.order]
 
 
-def _said(problem: DesignProblem, reading: Remapping) -> dict[int, Hashable]:
-    return {place: problem.answers[guess] for place, guess in enumerate(reading.guesses)}
+def _moves(guesses: Sequence[int] | Mapping[int, int]) -> tuple[Move, ...]:
+    pairs = guesses.items() if isinstance(guesses, Mapping) else enumerate(guesses)
+    return tuple(Move(place, guess, Fraction(1)) for place, guess in pairs)
 
 
-def _appeal(rate: Exact, size: int) -> Certificate:
-    """The theorem, on the path whose nodes are numbered along the line."""
-    channel = None
-    if exact_exp(rate) is not None and size <= LARGEST_CHANNEL:
-        channel = TruncatedGeometric(rate, 0, size - 1).channel(range(size), range(size))
-    return TheoremCertificate("truncated-geometric", path(size), Privacy(rate), channel)
+def to_answers(moves: Sequence[Move], line: EvenLine) -> list[Move]:
+    """Moves to places of the line as moves to nodes."""
+    return [Move(place, line.order[guess], probability) for place, guess, probability in moves]
 
 
-def _proof(problem: DesignProblem, line: EvenLine, reading: Remapping | None = None) -> Certificate:
-    """The dual solution; for a legal loss there always is one. Long paths appeal to the theorem."""
-    size = len(line.order)
-    proof = prove_path(problem, line, reading) if size <= _LARGEST_PROOF else None
-    return proof or _appeal(problem.privacy.epsilon * line.gap, size)
+def _dual(problem: DesignProblem, line: EvenLine, reading: PathRemapping) -> Certificate:
+    proof = prove_path(problem, line, reading)
+    if proof is None:
+        raise LeastNoiseError("no dual solution was found for a legal loss", fix="report this")
+    return proof
+
+
+def _proof(
+    problem: DesignProblem, line: EvenLine, loss_form: LineLoss, moves: Sequence[Move], loss: Enclosure
+) -> Certificate:
+    """The dual solution on a short line, which has one for a legal loss; else all that the checker needs."""
+    if len(line.order) <= LARGEST_PROOF:
+        proof = prove_path(problem, line)
+        if proof is not None:
+            return proof
+    uniform = loss_form == "distance" and problem.has_uniform_prior
+    weights = None if uniform else problem.weights
+    return line_certificate(problem, line, loss_form, moves, weights, loss.upper, loss.lower)
+
+
+def line_certificate(
+    problem: DesignProblem,
+    line: EvenLine,
+    loss_form: LineLoss,
+    moves: Sequence[Move],
+    weights: tuple[Fraction, ...] | None,
+    value: Fraction,
+    bound: Fraction,
+) -> LineCertificate:
+    """The certificate of a long line."""
+    named = isinstance(loss_form, str)
+    places = None if named else tuple(_output_places(problem, line) or ())
+    return LineCertificate(
+        problem.graph,
+        problem.privacy,
+        problem.objective,
+        weights,
+        loss_form if isinstance(loss_form, str) else problem.loss_table.rows,
+        places,
+        tuple(move for move in moves if not named or move.place != move.guess or move.probability < 1),
+        value,
+        bound,
+        value - bound,
+    )
 
 
 def _design(
-    problem: DesignProblem, line: EvenLine, said: dict[int, Hashable], loss: Enclosure, prove: Callable[[], Certificate]
+    problem: DesignProblem,
+    line: EvenLine,
+    moves: Sequence[Move],
+    loss: Enclosure,
+    gap: Fraction,
+    prove: Callable[[], Certificate],
 ) -> Design:
     reason = Reason(
         "on a path the truncated geometric mechanism, read in the best way, has the least expected loss for every "
@@ -224,16 +261,35 @@ def _design(
         _CITATION,
         loss,
     )
-    mechanism = RemappedGeometric(problem.privacy.epsilon, line, said, problem, reason, prove)
+    return path_design(problem, line, moves, loss, loss, gap, reason, prove)
 
-    def channel() -> Channel | None:
-        if len(line.order) > LARGEST_CHANNEL:
-            return None
-        answers = {label: place for place, label in enumerate(problem.answers)}
-        guesses = [answers[mechanism.say(place)] for place in range(len(line.order))]
-        return _channel(problem, line, guesses, growths(problem.privacy.epsilon * line.gap)[0])
 
-    return Design(problem, mechanism, loss, loss, Fraction(0), reason, "theorem", channel, prove)
+def path_design(
+    problem: DesignProblem,
+    line: EvenLine,
+    moves: Sequence[Move],
+    loss: Enclosure,
+    bound: Enclosure,
+    gap: Fraction,
+    reason: Reason,
+    prove: Callable[[], Certificate],
+) -> Design:
+    """The design whose mechanism says each output of the truncated geometric mechanism as the answers in `moves`."""
+    sayings: dict[int, list[tuple[Hashable, Fraction]]] = {}
+    for place, guess, probability in moves:
+        sayings.setdefault(place, []).append((problem.answers[guess], probability))
+    said = {place: each[0][0] for place, each in sayings.items() if len(each) == 1}
+    mixed = {place: tuple(each) for place, each in sayings.items() if len(each) > 1}
+    mechanism = RemappedGeometric(problem.privacy.epsilon, line, said, problem, reason, prove, mixed)
+    channel = partial(_small_channel, problem, line, tuple(moves))
+    return Design(problem, mechanism, loss, bound, gap, reason, "theorem", channel, prove)
+
+
+def _small_channel(problem: DesignProblem, line: EvenLine, moves: Sequence[Move]) -> Channel | None:
+    """The law as a matrix, for a rational just below e^ε where that is irrational; None for a long line."""
+    if len(line.order) > LARGEST_CHANNEL:
+        return None
+    return remapped_channel(problem, line, moves, growths(problem.privacy.epsilon * line.gap)[0])
 
 
 def growths(rate: Exact) -> tuple[Fraction, Fraction]:
@@ -250,12 +306,12 @@ def growths(rate: Exact) -> tuple[Fraction, Fraction]:
     return floor(near.lower / unit) * unit, ceil(near.upper / unit) * unit
 
 
-def _best(problem: DesignProblem, line: EvenLine, growth: Fraction) -> Remapping:
-    return best_reading(ln(growth), _table(problem, line), _prior(problem, line))
+def _best(problem: DesignProblem, line: EvenLine, growth: Fraction) -> PathRemapping:
+    return best_reading(1 / growth, _table(problem, line), _prior(problem, line))
 
 
 def prove_path(
-    problem: DesignProblem, line: EvenLine, reading: Remapping | None = None
+    problem: DesignProblem, line: EvenLine, reading: PathRemapping | None = None
 ) -> OptimalityCertificate | None:
     """The certificate; None if the mechanism is not optimal for this loss.
 
@@ -283,37 +339,40 @@ def prove_path(
     return OptimalityCertificate(
         problem.graph,
         problem.privacy,
-        _channel(problem, line, said.guesses, low),
+        remapped_channel(problem, line, _moves(said.guesses), low),
         objective="average",
         prior=problem.weights,
         loss=problem.loss_table.rows,
-        value=said.loss.lower,
-        lower_bound=dual.loss.lower,
-        gap=said.loss.lower - dual.loss.lower,
+        value=said.loss,
+        lower_bound=dual.loss,
+        gap=said.loss - dual.loss,
         factors=tuple((length, growth ** int(length / line.gap)) for length in lengths),
         multipliers=tuple(multipliers),
     )
 
 
-def _channel(problem: DesignProblem, line: EvenLine, guesses: Sequence[int], growth: Fraction) -> Channel:
-    """The truncated geometric channel for α = 1/growth, with each output replaced by its guess."""
+def remapped_channel(problem: DesignProblem, line: EvenLine, moves: Sequence[Move], growth: Fraction) -> Channel:
+    """The truncated geometric channel for α = 1/growth, each output said as `moves` say, else as the node it is."""
     size, alpha = len(line.order), 1 / growth
     ends, inside = 1 / (1 + alpha), (1 - alpha) / (1 + alpha)
     powers = list(accumulate([alpha] * (size - 1), mul, initial=Fraction(1)))
     rows = [[Fraction(0)] * len(problem.answers) for _ in range(size)]
-    for x, node in enumerate(line.order):
-        for y, guess in enumerate(guesses):
-            rows[node][guess] += powers[abs(x - y)] * (ends if y in (0, size - 1) else inside)
+    moved = {move.place for move in moves}
+    stay = [Move(place, line.order[place], Fraction(1)) for place in range(size) if place not in moved]
+    for y, guess, probability in [*moves, *stay]:
+        share = probability * (inside if 0 < y < size - 1 else ends)
+        for x, node in enumerate(line.order):
+            rows[node][guess] += powers[abs(x - y)] * share
     return Channel(rows, tuple(problem.graph.nodes), tuple(problem.answers))
 
 
 def _potentials(
-    reading: Remapping, table: RationalMatrix, prior: Sequence[Fraction], alpha: Fraction
+    reading: PathRemapping, table: RationalMatrix, prior: Sequence[Fraction], alpha: Fraction
 ) -> list[Fraction]:
     """u: the kernel α^|x − y| has a tridiagonal inverse."""
     last, square = len(prior) - 1, alpha * alpha
     factors = [1 / (1 + alpha) if y in (0, last) else (1 - alpha) / (1 + alpha) for y in range(last + 1)]
-    costs = [Fraction(0), *(c.lower / factor for c, factor in zip(reading.costs, factors, strict=True)), Fraction(0)]
+    costs = [Fraction(0), *(cost / factor for cost, factor in zip(reading.costs, factors, strict=True)), Fraction(0)]
     least = [value for value, _ in table.column_minima()]  # the reading's costs are what comes on top of these
     return [
         weight * low

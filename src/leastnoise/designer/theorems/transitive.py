@@ -20,21 +20,21 @@ import numpy as np
 
 from leastnoise.designer.result import Design
 from leastnoise.designer.theorems.path import growths
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import exact_exp, ln
+from leastnoise.exact import Enclosure, exact_exp, ln
 from leastnoise.mechanisms.designed.exponential_of_distance import ExponentialOfDistance, mean_over_layers
-from leastnoise.model.certificate import (
+from leastnoise.model import (
     LARGEST_CHANNEL,
     Certificate,
+    Channel,
+    DesignProblem,
     Multiplier,
     OptimalityCertificate,
+    Reason,
     TheoremCertificate,
+    zero_one,
 )
-from leastnoise.model.channel import Channel
-from leastnoise.model.design_problem import DesignProblem
 from leastnoise.model.graphs import DatasetGraph
-from leastnoise.model.losses import zero_one
-from leastnoise.model.mechanism import Reason
+from leastnoise.model.graphs.closed_form import ClosedForm
 
 __all__ = ["recognise_transitive"]
 
@@ -56,6 +56,8 @@ def recognise_transitive(problem: DesignProblem) -> Design | None:
     if graph.size is None or graph.edge_lengths() is not None or not problem.privacy.is_pure:
         return None
     if not (problem.objective == "worst" or problem.has_uniform_prior):
+        return None
+    if isinstance(graph, ClosedForm) and not graph.is_vertex_transitive():  # by formula: it may be very large
         return None
     if not graph.has_regular_layers(graph.nodes[0]) or not graph.is_vertex_transitive():
         return None
@@ -121,7 +123,7 @@ def _certificate(problem: DesignProblem, losses: list[Fraction], loss: Enclosure
     is_distance = losses == [Fraction(distance) for distance in range(len(losses))]
     name = "exponential-of-distance" if is_distance else "exponential-of-distance-for-growing-losses"
     expected = loss if is_distance else None
-    if not _is_small(graph):
+    if not _is_small(graph) and isinstance(graph, ClosedForm):  # the checker knows the family
         return TheoremCertificate(name, graph, privacy, loss=expected)
     return TheoremCertificate(
         name,

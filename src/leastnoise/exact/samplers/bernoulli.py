@@ -10,15 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import RELATIVE_ERROR, ExactArray, Size, is_array, read_array
 from leastnoise.exact.balls import evaluate, scaled_bounds
 from leastnoise.exact.enclosures import Enclosure, exp_enclosure
 from leastnoise.exact.floats import exp_bounds, require_order
 from leastnoise.exact.inversion import is_below
 from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.parameters import NumberLike, read_exact, read_rational
-from leastnoise.exact.samplers.shaping import Draws, in_shape, per_element
-from leastnoise.exact.sources import Source
+from leastnoise.exact.parameters import (
+    RELATIVE_ERROR,
+    ExactArray,
+    NumberLike,
+    Size,
+    is_array,
+    read_array,
+    read_exact,
+    read_rational,
+)
+from leastnoise.exact.sources import Draws, Source, in_shape, per_element
 
 __all__ = ["bernoulli", "bernoulli_exp", "bernoulli_exp_pmf", "bernoulli_pmf", "coins_between", "scaled_exp"]
 

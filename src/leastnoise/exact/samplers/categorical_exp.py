@@ -15,17 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size
 from leastnoise.exact.balls import Ball, evaluate, of_fraction, scaled_bounds
 from leastnoise.exact.enclosures import Enclosure, enclose
 from leastnoise.exact.floats import EXP_ERROR, UNIT, exp_of, require_order
 from leastnoise.exact.inversion import Thresholds
 from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
+from leastnoise.exact.parameters import NumberLike, Size, read_integer, read_rate
 from leastnoise.exact.samplers.scores import Numbers, Scores
-from leastnoise.exact.samplers.shaping import Draws, in_shape
 from leastnoise.exact.samplers.uniform import uniform_integer
-from leastnoise.exact.sources import Source, system_source
+from leastnoise.exact.sources import Draws, Source, in_shape, system_source
 
 __all__ = ["categorical_exp", "categorical_exp_cdf", "categorical_exp_pmf"]
 

@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size
-from leastnoise.exact.parameters import NumberLike
+from leastnoise.exact.parameters import NumberLike, Size
 from leastnoise.exact.samplers.bernoulli import ScaledBounds, coins_between
 from leastnoise.exact.samplers.categorical_exp import categorical_exp, categorical_exp_cdf
 from leastnoise.exact.samplers.scores import Numbers
-from leastnoise.exact.samplers.shaping import Draws, in_shape
-from leastnoise.exact.sources import Source
+from leastnoise.exact.sources import Draws, Source, in_shape
 
 __all__ = ["categorical_exp_core_first"]
 

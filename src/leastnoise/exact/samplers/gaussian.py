@@ -10,16 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import NumberTooLarge
-from leastnoise.exact.arrays import RELATIVE_ERROR, ExactArray, Size, is_array, read_array
 from leastnoise.exact.balls import Ball, evaluate, of_fraction, require_bits, scaled_bounds
 from leastnoise.exact.enclosures import Enclosure, enclose
 from leastnoise.exact.floats import exp_bounds
 from leastnoise.exact.inversion import InverseTable, Law, Thresholds
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
+from leastnoise.exact.parameters import (
+    RELATIVE_ERROR,
+    ExactArray,
+    NumberLike,
+    Size,
+    is_array,
+    read_array,
+    read_integer,
+    read_rational,
+)
 from leastnoise.exact.samplers.bernoulli import ScaledBounds, coins_between, scaled_exp
 from leastnoise.exact.samplers.laplace import discrete_laplace
-from leastnoise.exact.samplers.shaping import Draws, in_shape, per_element
-from leastnoise.exact.sources import Source
+from leastnoise.exact.sources import Draws, Source, in_shape, per_element
 
 __all__ = ["discrete_gaussian", "discrete_gaussian_cdf", "discrete_gaussian_pmf", "gaussian_law", "total_weight"]
 

@@ -1,9 +1,10 @@
 """Non-decreasing sequences of places, weighed by how many records lie between neighbours: the joint exponential law.
 
 Places in a row with the same number F of records at or below them form a run; a run has so many places. A sequence o₁ ≤
-… ≤ oₘ has weight e^(−rate·Σⱼ |F(oⱼ) − F(oⱼ₋₁) − cⱼ|), j = 1, …, m + 1, with F(o₀) = 0 and F(oₘ₊₁) = all records; cⱼ is
-how many are wanted between two neighbours. The sum of the weights is a dynamic program over blocks: k members in a run
-of ℓ places are one of C(ℓ + k − 1, k) multisets, and cost e^(−rate·c) for each member after the first.
+… ≤ oₘ has weight e^(−rate·Σⱼ |F(oⱼ) − F(oⱼ₋₁) − cⱼ|), j = 1, …, m + 1, with F(o₀) = 0 and F(oₘ₊₁) = n, all records; cⱼ
+is how many are wanted between two neighbours. They add up to a total N, which need not be n. The sum of the weights is
+a dynamic program over blocks: k members in a run of ℓ places are one of C(ℓ + k − 1, k) multisets, and cost e^(−rate·c)
+for each member after the first.
 
 A kernel e^(−rate·|x − c|) splits at x = c into e^(rate·x) and e^(−rate·x), so all sums are running ones: O(m·runs), or
 O(m²·runs) where blocks are long. The far part only grows; the near part is a sliding window, kept as two stacks of
@@ -11,8 +12,9 @@ sums, so nothing is ever subtracted. All is done in balls, whose exponents have 
 backwards, block by block: the next bits of U choose among balls, and where they do not, U gets more bits and the balls
 more precision. So the law is exact.
 
-Runs whose rank is more than `reach` away from the wanted one may be left out at first. The caller knows that they have
-a share of at most 2^-64; a coin settles whether they matter, exactly.
+With D = F(oⱼ) − c₁ − … − cⱼ the exponent is at least |D| + |n − N − D|: that is |n − N|, and twice the distance from D
+to what lies between 0 and n − N. So runs whose D is more than `reach` away from there have little weight, and are left
+out at first; a coin settles whether they matter, exactly.
 """
 
 from __future__ import annotations
@@ -20,10 +22,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
 from itertools import accumulate, pairwise
-from math import ceil, comb, lcm
+from math import comb
 from typing import Any
 
 from leastnoise.errors import PrecisionExhausted
@@ -34,14 +35,15 @@ from leastnoise.exact.numbers import Exact, ball_of, exact_exp
 from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Source
 
-__all__ = ["JointExponentialLaw"]
+__all__ = ["JointExponentialLaw", "Power", "ball_power", "rational_power"]
 
 _FIRST_PRECISION = 192
 _LAST_PRECISION = 1 << 18
 _WORD = 64
 _LONGEST = 1 << 12  # bits of an exponent's rational power that are worth writing out
 
-Power = Callable[[int], Any]  # x ↦ e^(rate·x/parts), as a ball or a rational
+
+Power = Callable[[int], Any]  # x ↦ e^(rate·x), as a ball or a rational
 
 
 @dataclass(frozen=True)
@@ -69,32 +71,50 @@ class JointExponentialLaw:
     Args:
         ranks: F of each run, increasing strictly.
         lengths: How many places each has, at least one.
-        wanted: c₁, …, cₘ₊₁, which sum up to all records.
+        records: n, how many there are.
+        wanted: c₁, …, cₘ₊₁, none below zero.
         rate: Above zero.
-        reach: Runs farther from the wanted rank than this have a share of at most 2^-64; None looks at all of them.
+        reach: Runs farther than this have a share of at most 2^-64; None looks at all of them.
     """
 
     def __init__(
         self,
         ranks: Sequence[int],
         lengths: Sequence[int],
-        wanted: Sequence[Fraction],
+        records: int,
+        wanted: Sequence[int],
         rate: Exact,
-        reach: Fraction | None = None,
+        reach: int | None = None,
     ) -> None:
-        parts = lcm(*(c.denominator for c in wanted))  # of a record: ranks are whole numbers of them
-        self._lengths, self._step = lengths, rate / parts
-        self._ranks, self._wanted = [parts * rank for rank in ranks], [int(parts * c) for c in wanted]
-        self._end, self._members = sum(self._wanted), len(wanted) - 1
+        self._ranks, self._lengths, self._wanted, self._rate = ranks, lengths, wanted, rate
+        self._end, self._members = records, len(wanted) - 1
         self._all = self._core = (range(len(ranks)),) * self._members
         if reach is not None:
-            far = ceil(parts * reach)
-            self._core = tuple(self._near(target, far) for target in list(accumulate(self._wanted))[:-1])
+            more = records - sum(wanted)
+            lowest, highest = min(more, 0) - reach, max(more, 0) + reach
+            targets = list(accumulate(wanted))[:-1]
+            self._core = tuple(
+                range(bisect_left(ranks, target + lowest), bisect_right(ranks, target + highest)) for target in targets
+            )
         self._kept: dict[tuple[bool, int], _Sums] = {}
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no run was left out."""
+        return self._core == self._all
+
+    def total(self, power: Power, *, near: bool = False) -> Any:
+        """The sum of the weights of all sequences, or of those within the near runs, in the numbers of `power`."""
+        return self._sum_up(self._core if near else self._all, power).total
+
+    def exponent(self, runs: Sequence[int]) -> int:
+        """Σⱼ |F(oⱼ) − F(oⱼ₋₁) − cⱼ| for a sequence with its members in these runs."""
+        ranks = [0, *(self._ranks[i] for i in runs), self._end]
+        return sum(abs(high - low - c) for (low, high), c in zip(pairwise(ranks), self._wanted, strict=True))
 
     def draw(self, source: Source) -> list[tuple[int, int]]:
         """One sequence: for each member its run and its place within the run."""
-        if self._core == self._all:
+        if self.is_whole:
             return self._walk(source, rest=False)
         word = source.bits(_WORD)
         inside = word + 1 < 1 << _WORD or is_below(word, _WORD, self._core_share, source)
@@ -102,40 +122,16 @@ class JointExponentialLaw:
 
     def pmf(self, runs: Sequence[int], bits: int = 64) -> Enclosure:
         """The chance of a sequence with its members in these runs; the same for all such sequences."""
-        ranks = [0, *(self._ranks[i] for i in runs), self._end]
-        gaps = zip(pairwise(ranks), self._wanted, strict=True)
-        exponent = -sum(abs(high - low - c) for (low, high), c in gaps)
-        if (power := self._rational_power) is not None:
-            mass = power(exponent) / self._sum_up(self._all, power).total
+        exponent = -self.exponent(runs)
+        if (power := rational_power(self._rate, max(self._end, sum(self._wanted)))) is not None:
+            mass = power(exponent) / self.total(power)
             return Enclosure(mass, mass)
-        return enclose(lambda: self._ball_power()(exponent) / self._sum_up(self._all, self._ball_power()).total, bits)
-
-    def _near(self, target: int, reach: int) -> range:
-        return range(bisect_left(self._ranks, target - reach), bisect_right(self._ranks, target + reach))
-
-    @cached_property
-    def _rational_power(self) -> Power | None:
-        """As rationals, where they are that and short."""
-        base = exact_exp(self._step)
-        if base is None or max(base.numerator, base.denominator).bit_length() * self._end > _LONGEST:
-            return None
-        return lambda x: base**x
-
-    def _ball_power(self) -> Power:
-        """As balls, each computed once."""
-        step, known = ball_of(self._step), dict[int, Ball]()
-
-        def power(x: int) -> Ball:
-            if x not in known:
-                known[x] = (step * x).exp()
-            return known[x]
-
-        return power
+        return enclose(lambda: ball_power(self._rate)(exponent) / self.total(ball_power(self._rate)), bits)
 
     def _sums(self, rest: bool, precision: int) -> _Sums:
         """The sums over all runs, or over the near ones, in balls; within `evaluate` at that precision."""
         if (rest, precision) not in self._kept:
-            self._kept[rest, precision] = self._sum_up(self._all if rest else self._core, self._ball_power())
+            self._kept[rest, precision] = self._sum_up(self._all if rest else self._core, ball_power(self._rate))
         return self._kept[rest, precision]
 
     def _sum_up(self, windows: tuple[range, ...], power: Power) -> _Sums:
@@ -232,18 +228,43 @@ class JointExponentialLaw:
             weights = [w - inside[k] if k < len(inside) else w for k, w in enumerate(weights)]
         return weights
 
+    @property
+    def precision(self) -> int:
+        """The bits to work with at first, so that no sum loses many."""
+        return self._precision(_FIRST_PRECISION)
+
     def _precision(self, bits: int) -> int:
-        return bits + 2 * self._end.bit_length()
+        return bits + 2 * max(self._end, sum(self._wanted)).bit_length()
 
     def _pick(self, source: Source, weights: Callable[[int], list[Ball]]) -> int:
         """An index with these weights, by as many bits of U as it takes."""
-        word, bits, precision = source.bits(_WORD), _WORD, self._precision(_FIRST_PRECISION)
+        word, bits, precision = source.bits(_WORD), _WORD, self.precision
         while precision <= _LAST_PRECISION:
             chosen = evaluate(lambda: _decide(word, bits, weights(precision)), precision)  # noqa: B023 - called at once
             if chosen is not None:
                 return chosen
             word, bits, precision = (word << _WORD) | source.bits(_WORD), bits + _WORD, 2 * precision
         raise PrecisionExhausted("a draw could not be settled", fix="use a less extreme parameter")
+
+
+def rational_power(rate: Exact, largest: int) -> Power | None:
+    """Powers as rationals, where they are that, and short up to the largest one."""
+    base = exact_exp(rate)
+    if base is None or max(base.numerator, base.denominator).bit_length() * largest > _LONGEST:
+        return None
+    return lambda x: base**x
+
+
+def ball_power(rate: Exact) -> Power:
+    """Powers as balls, each computed once; within `evaluate`."""
+    step, known = ball_of(rate), dict[int, Ball]()
+
+    def power(x: int) -> Ball:
+        if x not in known:
+            known[x] = (step * x).exp()
+        return known[x]
+
+    return power
 
 
 def _decide(word: int, bits: int, weights: list[Ball]) -> int | None:

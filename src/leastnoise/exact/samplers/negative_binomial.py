@@ -11,14 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import NumberTooLarge, PrecisionExhausted
-from leastnoise.exact.arrays import Size, wide_enough
 from leastnoise.exact.balls import Ball, above, below, of_fraction, refine
 from leastnoise.exact.enclosures import Enclosure, enclose
 from leastnoise.exact.numbers import Exact, ball_of, exact_exp
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
-from leastnoise.exact.samplers.geometric import geometric_tables
-from leastnoise.exact.samplers.shaping import Draws, in_shape
-from leastnoise.exact.sources import Source
+from leastnoise.exact.parameters import NumberLike, Size, read_integer, read_rate, wide_enough
+from leastnoise.exact.samplers.laplace import geometric_tables
+from leastnoise.exact.sources import Draws, Source, in_shape
 
 __all__ = ["negative_binomial", "negative_binomial_cdf", "negative_binomial_pmf"]
 

@@ -18,18 +18,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.exact.arrays import Size
 from leastnoise.exact.balls import Ball, evaluate, scaled_bounds
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.floats import LOG_ERROR, minus_log_of
 from leastnoise.exact.inversion import is_below
 from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
+from leastnoise.exact.parameters import NumberLike, Size, read_integer, read_rate
 from leastnoise.exact.samplers.chances import at_chances
 from leastnoise.exact.samplers.scores import Numbers, Scores
-from leastnoise.exact.samplers.shaping import Draws, in_shape
 from leastnoise.exact.samplers.uniform import uniform_integer
-from leastnoise.exact.sources import Source
+from leastnoise.exact.sources import Draws, Source, in_shape
 
 __all__ = ["PermuteAndFlipLaw", "permute_and_flip", "permute_and_flip_pmf"]
 

@@ -17,15 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.exact.arrays import Size
 from leastnoise.exact.balls import Ball, evaluate, of_fraction, scaled_bounds
 from leastnoise.exact.enclosures import Enclosure, enclose, exp_enclosure
 from leastnoise.exact.numbers import Exact, ball_of, exact_exp
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rate, read_rational
+from leastnoise.exact.parameters import NumberLike, Size, read_integer, read_rate, read_rational
 from leastnoise.exact.samplers.bernoulli import ScaledBounds, coins_between
-from leastnoise.exact.samplers.geometric import geometric_tables
-from leastnoise.exact.samplers.shaping import Draws, in_shape
-from leastnoise.exact.sources import Source
+from leastnoise.exact.samplers.laplace import geometric_tables
+from leastnoise.exact.sources import Draws, Source, in_shape
 
 __all__ = ["pixelated_laplace", "pixelated_laplace_cdf", "pixelated_laplace_pmf"]
 

@@ -15,14 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import NumberTooLarge
-from leastnoise.exact.arrays import Size
 from leastnoise.exact.balls import Ball, above, below, evaluate, normal_cdf, of_fraction, scaled_bounds
 from leastnoise.exact.enclosures import Enclosure, enclose, sqrt_below
 from leastnoise.exact.inversion import InverseTable, Law, Thresholds
 from leastnoise.exact.normals import DOUBLE_ERROR, Normals
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
-from leastnoise.exact.samplers.shaping import Draws, in_shape
-from leastnoise.exact.sources import Source
+from leastnoise.exact.parameters import NumberLike, Size, read_integer, read_rational
+from leastnoise.exact.sources import Draws, Source, in_shape
 
 __all__ = [
     "nearest_whole",

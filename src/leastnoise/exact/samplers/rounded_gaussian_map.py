@@ -21,12 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge
-from leastnoise.exact.arrays import Size, shape_of, whole_array
 from leastnoise.exact.balls import Ball, of_fraction
 from leastnoise.exact.enclosures import sqrt_below
 from leastnoise.exact.normals import DOUBLE_ERROR, FARTHEST, NEAR, Normals
 from leastnoise.exact.numbers import double_of
-from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.exact.parameters import NumberLike, Size, read_rational, shape_of, whole_array
 from leastnoise.exact.samplers.rounded_gaussian import nearest_whole, read_variance
 from leastnoise.exact.sources import Source, system_source
 

@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size, is_array, shape_of, whole_array
-from leastnoise.exact.parameters import NumberLike, read_integer
-from leastnoise.exact.samplers.shaping import Draws, in_shape
-from leastnoise.exact.sources import Source, system_source
+from leastnoise.exact.parameters import NumberLike, Size, is_array, read_integer, shape_of, whole_array
+from leastnoise.exact.sources import Draws, Source, in_shape, system_source
 
 __all__ = ["permutation", "permutation_pmf", "uniform_integer", "uniform_integer_cdf", "uniform_integer_pmf"]
 

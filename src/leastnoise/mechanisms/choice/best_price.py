@@ -25,12 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, LeastNoiseError, UnboundedData
-from leastnoise.exact.enclosures import Enclosure, exp_enclosure
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
-from leastnoise.exact.samplers.scores import Numbers
+from leastnoise.exact import Enclosure, NumberLike, Numbers, exp_enclosure, read_integer, read_rational
 from leastnoise.mechanisms.choice.permute_and_flip import PermuteAndFlip
 from leastnoise.mechanisms.truths import read_candidates
-from leastnoise.model.mechanism import Reason
+from leastnoise.model import Reason
 
 __all__ = ["BestPrice"]
 

@@ -29,14 +29,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, NumberTooLarge
-from leastnoise.exact.enclosures import Enclosure, exp_below, sqrt_enclosure
-from leastnoise.exact.numbers import Exact, LogSum
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rate, read_rational
-from leastnoise.exact.samplers.categorical_exp import categorical_exp
-from leastnoise.exact.samplers.chances import at_chances
-from leastnoise.exact.samplers.scores import Numbers, Scores
-from leastnoise.exact.samplers.uniform import uniform_integer
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    LogSum,
+    NumberLike,
+    Numbers,
+    Scores,
+    Source,
+    at_chances,
+    categorical_exp,
+    exp_below,
+    read_exact,
+    read_integer,
+    read_rate,
+    read_rational,
+    sqrt_enclosure,
+    uniform_integer,
+)
 from leastnoise.mechanisms.choice.selection import (
     RatedSelection,
     Selection,
@@ -45,8 +55,7 @@ from leastnoise.mechanisms.choice.selection import (
     utility_gap,
 )
 from leastnoise.mechanisms.truths import Candidates
-from leastnoise.model.events import BoundedRange
-from leastnoise.model.mechanism import LEVEL, Reason
+from leastnoise.model import LEVEL, BoundedRange, Reason
 
 __all__ = ["ApproximateExponential", "Exponential"]
 

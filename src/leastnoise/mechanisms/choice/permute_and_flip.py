@@ -26,16 +26,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_rate, read_rational
-from leastnoise.exact.samplers.permute_and_flip import PermuteAndFlipLaw
-from leastnoise.exact.samplers.scores import Numbers, Scores
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    NumberLike,
+    Numbers,
+    PermuteAndFlipLaw,
+    Scores,
+    Source,
+    read_rate,
+    read_rational,
+)
 from leastnoise.mechanisms.choice.selection import RatedSelection, permute_and_flip_quantile, permute_and_flip_regret
 from leastnoise.mechanisms.truths import Candidates, read_candidates
-from leastnoise.model.events import Pure
-from leastnoise.model.mechanism import LEVEL, Reason
+from leastnoise.model import LEVEL, Pure, Reason
 
 __all__ = ["MostCommon", "PermuteAndFlip"]
 

@@ -16,18 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, UnknownLabel
-from leastnoise.exact.arrays import Size
-from leastnoise.exact.enclosures import Enclosure, enclose
-from leastnoise.exact.numbers import Exact, ball_of, exact_exp
-from leastnoise.exact.parameters import NumberLike, read_rate
-from leastnoise.exact.samplers.categorical_exp import categorical_exp
-from leastnoise.exact.sources import Source, require_secure
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    NumberLike,
+    Size,
+    Source,
+    ball_of,
+    categorical_exp,
+    enclose,
+    exact_exp,
+    read_rate,
+    require_secure,
+)
 from leastnoise.mechanisms.truths import Candidates, name_places, place_of, read_candidates
-from leastnoise.model import events
-from leastnoise.model.certificate import Certificate, TheoremCertificate
+from leastnoise.model import LEVEL, Certificate, ErrorEstimate, Mechanism, Privacy, Reason, TheoremCertificate, events
 from leastnoise.model.graphs import complete
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
-from leastnoise.model.privacy import Privacy
 
 __all__ = ["RandomizedResponse"]
 

@@ -26,19 +26,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size
-from leastnoise.exact.balls import Ball, evaluate, of_fraction
-from leastnoise.exact.enclosures import Enclosure, enclose
-from leastnoise.exact.numbers import Exact, LogSum, ball_of, double_of, ln
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rate, read_rational
-from leastnoise.exact.samplers.scores import Numbers, Scores
-from leastnoise.exact.samplers.shaping import in_shape
-from leastnoise.exact.sources import Source, system_source
+from leastnoise.exact import (
+    Ball,
+    Enclosure,
+    Exact,
+    LogSum,
+    NumberLike,
+    Numbers,
+    Scores,
+    Size,
+    Source,
+    ball_of,
+    double_of,
+    enclose,
+    evaluate,
+    in_shape,
+    ln,
+    of_fraction,
+    read_exact,
+    read_integer,
+    read_rate,
+    read_rational,
+    system_source,
+)
 from leastnoise.mechanisms.truths import Candidates, name_places, place_of, read_candidates, read_scores
-from leastnoise.model.certificate import Certificate, PrivacyCertificate
+from leastnoise.model import LEVEL, Certificate, ErrorEstimate, Mechanism, Privacy, PrivacyCertificate
 from leastnoise.model.graphs import from_edges
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism
-from leastnoise.model.privacy import Privacy
 
 __all__ = [
     "LOSS",

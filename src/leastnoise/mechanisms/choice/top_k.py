@@ -22,21 +22,27 @@ from typing import Any, ClassVar
 import numpy as np
 
 from leastnoise.errors import TooLarge
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure, enclose
-from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
-from leastnoise.exact.samplers.scores import Numbers, Scores
-from leastnoise.exact.sources import Source, system_source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    NumberLike,
+    Numbers,
+    Scores,
+    Size,
+    Source,
+    ball_of,
+    enclose,
+    read_integer,
+    read_rate,
+    shape_of,
+    system_source,
+)
 from leastnoise.mechanisms.choice.exponential import Exponential
 from leastnoise.mechanisms.choice.permute_and_flip import PermuteAndFlip
 from leastnoise.mechanisms.choice.selection import RatedSelection
 from leastnoise.mechanisms.truths import Candidates, name_places, place_of, read_candidates, read_scores
-from leastnoise.model.certificate import Certificate, PrivacyCertificate
-from leastnoise.model.events import Composed
+from leastnoise.model import LEVEL, Certificate, Composed, ErrorEstimate, Mechanism, Privacy, PrivacyCertificate, Reason
 from leastnoise.model.graphs import from_edges
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
-from leastnoise.model.privacy import Privacy
 
 __all__ = ["OneShotTopK", "PeelingTopK", "TopK"]
 

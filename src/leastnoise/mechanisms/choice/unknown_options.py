@@ -23,20 +23,38 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.balls import Ball, of_fraction
-from leastnoise.exact.enclosures import Enclosure, enclose
-from leastnoise.exact.formulas import least_whole
-from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rate, read_rational
-from leastnoise.exact.sources import Source, system_source
+from leastnoise.exact import (
+    Ball,
+    Enclosure,
+    Exact,
+    NumberLike,
+    Size,
+    Source,
+    ball_of,
+    enclose,
+    least_whole,
+    of_fraction,
+    read_integer,
+    read_rate,
+    read_rational,
+    shape_of,
+    system_source,
+)
 from leastnoise.mechanisms.choice.exponential import Exponential
 from leastnoise.mechanisms.histogram.noisy_threshold import read_counts
 from leastnoise.mechanisms.histogram.selection_noise import no_certificate
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import Approximate, Composed, Event
-from leastnoise.model.limits import MOST_GROUPS, MOST_TURNS
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
+from leastnoise.model import (
+    LEVEL,
+    MOST_GROUPS,
+    MOST_TURNS,
+    Approximate,
+    Certificate,
+    Composed,
+    ErrorEstimate,
+    Event,
+    Mechanism,
+    Reason,
+)
 
 __all__ = ["UnknownTopK"]
 

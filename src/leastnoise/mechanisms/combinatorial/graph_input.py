@@ -13,6 +13,9 @@ refused, and no error shows an edge. These rules hold for every form:
 Each rule looks at one pair of nodes at a time. Clamping and rounding never decrease as a weight grows, and clamping
 moves two numbers no further apart. So graphs that differ in one pair differ in that pair only afterwards, in the same
 direction and by no more steps than before.
+
+Public graphs are read by `model/graphs/reading.py`. It shares no code with this file: there a loop, a repeated edge or
+an unknown label is an error that shows it, and here each of the three would tell something of a private edge.
 """
 
 from __future__ import annotations
@@ -32,8 +35,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, LeastNoiseError, TooLarge
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
-from leastnoise.model.labels import read_labels
+from leastnoise.exact import NumberLike, read_integer, read_rational
+from leastnoise.model import read_labels
 
 __all__ = ["EdgeList", "GraphLike", "Nodes", "public_nodes", "read_graph", "read_nodes"]
 
@@ -72,6 +75,30 @@ class EdgeList:
         """How many edges each node has; an edge more or less moves two of them by one."""
         counts: NDArray[np.int64] = np.bincount(np.concatenate([self.tails, self.heads]), minlength=len(self.nodes))
         return counts
+
+    def triangles(self) -> int:
+        """How many triples of nodes are all joined; an edge moves it by at most n − 2, one for each third node."""
+        later: dict[int, set[int]] = {}
+        for tail, head in zip(self.tails.tolist(), self.heads.tolist(), strict=True):
+            later.setdefault(tail, set()).add(head)
+        nothing: set[int] = set()
+        return sum(len(heads & later.get(head, nothing)) for heads in later.values() for head in heads)
+
+    def components(self) -> int:
+        """How many parts hang together, single nodes too; an edge moves it by at most one."""
+        above = list(range(len(self.nodes)))
+
+        def top(node: int) -> int:
+            while above[node] != node:
+                above[node] = node = above[above[node]]
+            return node
+
+        count = len(above)
+        for tail, head in zip(self.tails.tolist(), self.heads.tolist(), strict=True):
+            one, other = top(tail), top(head)
+            count -= one != other
+            above[one] = other
+        return count
 
     def matrix(self) -> NDArray[np.int64]:
         """The symmetric matrix of weights, with zeros on the diagonal."""

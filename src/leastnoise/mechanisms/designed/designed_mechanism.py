@@ -12,22 +12,24 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import UnknownLabel
-from leastnoise.exact.arrays import Size
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.samplers.categorical import categorical
-from leastnoise.exact.sources import Source
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.channel import Channel
-from leastnoise.model.design_problem import DesignProblem
-from leastnoise.model.events import Approximate, Event, Pure
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
+from leastnoise.exact import Enclosure, Size, Source, require_secure
+from leastnoise.model import (
+    LEVEL,
+    Approximate,
+    Certificate,
+    Channel,
+    DesignProblem,
+    ErrorEstimate,
+    Event,
+    Mechanism,
+    Pure,
+    Reason,
+)
 
 __all__ = ["DesignedMechanism", "worst_estimate"]
 
@@ -90,8 +92,19 @@ class DesignedMechanism(Mechanism):
 
     def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """Draw an output for the input `truth`, by its exact probabilities."""
-        drawn = categorical(self.law.rationals().rows[self._place(truth)], size, source)
-        return self.law.outputs[int(drawn)] if size is None else self._names[drawn]
+        self._place(truth)
+        return self.law.sample(truth, size, source)
+
+    def draw_each(self, truths: Iterable[Any], source: Source | None = None) -> NDArray[Any]:
+        """One independent output for each of many people's inputs; for tests and simulations, with any source."""
+        inputs = list(truths)
+        for truth in inputs:
+            self._place(truth)
+        return self.law.sample_each(inputs, source)
+
+    def release_each(self, truths: Iterable[Any], source: Source | None = None) -> NDArray[Any]:
+        """One output for each of many people's inputs, with unpredictable noise only; each person spends the price."""
+        return self.draw_each(truths, require_secure(source))
 
     def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:  # noqa: ARG002 - exact at any precision
         """P(output | truth), exactly."""
@@ -125,13 +138,6 @@ class DesignedMechanism(Mechanism):
     def __hash__(self) -> int:
         """Equal mechanisms have equal hashes."""
         return hash((self.law, self.event))
-
-    @cached_property
-    def _names(self) -> NDArray[Any]:
-        names = np.empty(len(self.law.outputs), dtype=object)
-        for place, output in enumerate(self.law.outputs):  # one by one: a label may be a tuple
-            names[place] = output
-        return names
 
     def _place(self, truth: Any) -> int:
         """The row of an input; an error does not show it, for it is private."""

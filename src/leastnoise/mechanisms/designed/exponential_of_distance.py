@@ -17,20 +17,22 @@ from typing import Any, ClassVar
 import numpy as np
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.formulas import at_alpha, least_whole
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.samplers.categorical_exp import categorical_exp
-from leastnoise.exact.samplers.uniform import uniform_integer
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    Size,
+    Source,
+    at_alpha,
+    categorical_exp,
+    least_whole,
+    shape_of,
+    uniform_integer,
+)
 from leastnoise.mechanisms.choice.randomized_response import RandomizedResponse
 from leastnoise.mechanisms.truths import name_places
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import Pure
+from leastnoise.model import LEVEL, Certificate, ErrorEstimate, Mechanism, Pure, Reason
 from leastnoise.model.graphs import DatasetGraph
 from leastnoise.model.graphs.grids import Hamming
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 
 __all__ = ["ExponentialOfDistance", "mean_over_layers"]
 

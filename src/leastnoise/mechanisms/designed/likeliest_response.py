@@ -17,21 +17,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.samplers.uniform import uniform_integer
-from leastnoise.exact.sources import Source
+from leastnoise.exact import Enclosure, Exact, Size, Source, shape_of, uniform_integer
 from leastnoise.mechanisms.choice.randomized_response import RandomizedResponse
 from leastnoise.mechanisms.designed.designed_mechanism import worst_estimate
 from leastnoise.mechanisms.truths import name_places
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.design_problem import DesignProblem
-from leastnoise.model.events import Pure
+from leastnoise.model import LEVEL, Certificate, DesignProblem, ErrorEstimate, Mechanism, Pure, Reason
 from leastnoise.model.graphs import DatasetGraph
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 
 __all__ = ["LikeliestResponse"]
+
+
+_ENUMERATED = 256  # labels for which the loss of each answer is looked at
 
 
 @dataclass(frozen=True)
@@ -79,9 +75,20 @@ class LikeliestResponse(Mechanism):
 
     def error(self) -> ErrorEstimate:
         """The expected loss where it is worst."""
+        if len(self.graph.nodes) > _ENUMERATED:
+            return self._error_of_many()
         nodes, losses = self.graph.nodes, self.problem.loss_table.transposed().rows
         laws = ([self.pmf(y, x) for y in nodes] for x in nodes)
         return worst_estimate(self.problem.loss_name, zip(laws, losses, strict=True))
+
+    def _error_of_many(self) -> ErrorEstimate:
+        """Being wrong, with many labels: certain for one that is not kept, else as often as randomized response is."""
+        wrong = Enclosure(Fraction(1), Fraction(1))
+        if len(self.kept) == len(self.graph.nodes):
+            right = self.pmf(self.kept[0], self.kept[0])
+            wrong = Enclosure(1 - right.upper, 1 - right.lower)
+        quantile = Fraction(wrong.upper > 1 - LEVEL)
+        return ErrorEstimate(self.problem.loss_name, wrong, {LEVEL: quantile}, attained=False)
 
     def reason(self) -> Reason:
         """The theorem."""

@@ -18,24 +18,29 @@ from typing import Any, ClassVar
 import numpy as np
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.sources import Source
+from leastnoise.exact import Enclosure, Exact, NumberLike, Size, Source, categorical, scaled
 from leastnoise.mechanisms.designed.designed_mechanism import worst_estimate
-from leastnoise.mechanisms.numeric.geometric import Geometric
+from leastnoise.mechanisms.numeric.integer_noise import Geometric
 from leastnoise.mechanisms.numeric.truncated_geometric import TruncatedGeometric
 from leastnoise.mechanisms.truths import read_whole
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.design_problem import DesignProblem
-from leastnoise.model.events import LaplaceNoise, Pure
+from leastnoise.model import (
+    LEVEL,
+    Certificate,
+    DesignProblem,
+    ErrorEstimate,
+    LaplaceNoise,
+    Mechanism,
+    Pure,
+    Reason,
+    squared,
+    zero_one,
+)
 from leastnoise.model.graphs import naturals
 from leastnoise.model.graphs.path_cycle_complete import EvenLine
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 
 __all__ = ["ClampedGeometric", "RemappedGeometric"]
 
-_ENUMERATED = 400  # nodes for which the error is computed at each
+_ENUMERATED = 1000  # nodes for which the error is computed at each
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,7 @@ class RemappedGeometric(Mechanism):
         problem: What it was made for: prior and loss.
         optimality: Why it is optimal.
         prove: Writes the design's certificate.
+        mixed: What is said at random, place to labels and their probabilities.
     """
 
     name: ClassVar[str] = "truncated geometric mechanism, remapped"
@@ -58,6 +64,7 @@ class RemappedGeometric(Mechanism):
     problem: DesignProblem = field(repr=False)
     optimality: Reason = field(repr=False)
     prove: Callable[[], Certificate] = field(repr=False, compare=False)
+    mixed: Mapping[int, tuple[tuple[Hashable, Fraction], ...]] = field(repr=False, default_factory=dict)
 
     @property
     def event(self) -> Pure:
@@ -69,39 +76,72 @@ class RemappedGeometric(Mechanism):
         """Draw from the law at a node."""
         places = self._noise.draw(self._place(truth), size, source)
         if size is None:
-            return self.say(int(places))
+            return self._say(int(places), source)
         labels = np.empty(places.shape, dtype=np.int64 if self._says_integers else object)
         flat = labels.reshape(-1)
-        flat[:] = [self.say(place) for place in places.ravel().tolist()]
+        for k, place in enumerate(places.ravel().tolist()):  # one by one: a label may be a tuple
+            flat[k] = self._say(place, source)
         return labels
 
-    def say(self, place: int) -> Hashable:
-        """What is said for an output of the geometric mechanism."""
-        return self.said[place] if place in self.said else self.line.label(place)
+    def sayings(self, place: int) -> tuple[tuple[Hashable, Fraction], ...]:
+        """What is said for an output of the geometric mechanism, with the probabilities."""
+        if place in self.mixed:
+            return self.mixed[place]
+        return ((self.said[place] if place in self.said else self.line.label(place), Fraction(1)),)
+
+    def _say(self, place: int, source: Source | None) -> Hashable:
+        labels = self.sayings(place)
+        drawn = 0 if len(labels) == 1 else int(categorical([share for _, share in labels], source=source))
+        return labels[drawn][0]
 
     def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """P(output | truth)."""
         places, x = self._sources_of(output), self._place(truth)
-        chances = [self._noise.pmf(place, x, bits) for place in places]
+        chances = [scaled(self._noise.pmf(place, x, bits), share) for place, share in places]
         zero = Fraction(0)
         return Enclosure(sum((p.lower for p in chances), zero), sum((p.upper for p in chances), zero))
 
     def error(self) -> ErrorEstimate:
         """The expected loss where it is worst; on long paths that of the noise plus the longest way to what is said."""
-        size = len(self.line.order)
+        size, name = len(self.line.order), self.problem.loss_name
         if size > _ENUMERATED:
-            shift = max((abs(self._node_place(label) - place) for place, label in self.said.items()), default=0)
-            noise, gap = self._noise.worst_error(), self.line.gap
-            worst = Enclosure(noise.lower * gap, (noise.upper + shift) * gap)
-            quantiles = {LEVEL: (self._noise.quantile() + shift) * gap}
-            return ErrorEstimate(self.problem.loss_name, worst, quantiles, attained=False)
+            return self._bounded_error(name)
         rows = dict(zip(self.problem.answers, self.problem.loss_table.rows, strict=True))
-        costs = [rows[self.say(place)] for place in range(size)]
-        laws = ([self._noise.pmf(y, x) for y in range(size)] for x in range(size))
-        return worst_estimate(
-            self.problem.loss_name,
-            ((law, [cost[node] for cost in costs]) for law, node in zip(laws, self.line.order, strict=True)),
-        )
+        heard = [(y, share, rows[label]) for y in range(size) for label, share in self.sayings(y)]
+
+        def at(x: int, node: int) -> tuple[list[Enclosure], list[Fraction]]:
+            law = [self._noise.pmf(y, x) for y in range(size)]
+            return [scaled(law[y], share) for y, share, _ in heard], [cost[node] for _, _, cost in heard]
+
+        return worst_estimate(name, (at(x, node) for x, node in enumerate(self.line.order)))
+
+    def _bounded_error(self, name: str) -> ErrorEstimate:
+        """(|noise| + shift)^p for the distance and its square; a named loss of a long line has no other values."""
+        noise, step, shift, gap = self._noise.worst_error(), self.within(), self._shift, self.line.gap
+        if self.problem.loss is zero_one:
+            return ErrorEstimate(name, Enclosure(Fraction(0), Fraction(1)), {LEVEL: Fraction(1)}, attained=False)
+        if self.problem.loss is squared:
+            square = self._noise.worst_error(squared)
+            most = square.upper + 2 * shift * noise.upper + shift**2
+            return ErrorEstimate(name, Enclosure(Fraction(0), most), {LEVEL: Fraction(step**2)}, attained=False)
+        worst = Enclosure(noise.lower * gap, (noise.upper + shift) * gap)
+        return ErrorEstimate(name, worst, {LEVEL: step * gap}, attained=False)
+
+    def within(self, level: NumberLike = LEVEL) -> int:
+        """A number of places t: what is said is at most t away from the truth with this probability, at every truth.
+
+        That of the noise plus the longest way to what is said.
+        """
+        return self._noise.quantile(level) + self._shift
+
+    def truths(self, output: Hashable, level: NumberLike = LEVEL) -> tuple[int, int]:
+        """The first and the last place of the truth that an answer leaves, with this probability at every truth.
+
+        The place that the noise drew is one of those said as this output, and at most the noise's quantile from the
+        truth.
+        """
+        drawn, far = [place for place, _ in self._sources_of(output)], self._noise.quantile(level)
+        return max(0, min(drawn) - far), min(len(self.line.order) - 1, max(drawn) + far)
 
     def reason(self) -> Reason:
         """The theorem."""
@@ -112,33 +152,45 @@ class RemappedGeometric(Mechanism):
         return self.prove()
 
     @cached_property
+    def _shift(self) -> int:
+        """The longest way from a place to what is said there."""
+        places = [*self.said, *self.mixed]
+        return max(
+            (abs(self._node_place(label) - place) for place in places for label, _ in self.sayings(place)), default=0
+        )
+
+    @cached_property
     def _noise(self) -> TruncatedGeometric:
         return TruncatedGeometric(self.epsilon * self.line.gap, 0, len(self.line.order) - 1)
 
     @cached_property
     def _says_integers(self) -> bool:
-        return self.line.is_numbered and all(type(label) is int for label in self.said.values())
+        labels = [label for place in [*self.said, *self.mixed] for label, _ in self.sayings(place)]
+        return self.line.is_numbered and all(type(label) is int for label in labels)
 
     @cached_property
     def _place_of_node(self) -> Mapping[int, int]:
         return {node: place for place, node in enumerate(self.line.order)}
 
     @cached_property
-    def _moved_to(self) -> dict[Hashable, list[int]]:
-        places: dict[Hashable, list[int]] = {}
-        for place, label in self.said.items():
-            places.setdefault(label, []).append(place)
+    def _moved_to(self) -> dict[Hashable, list[tuple[int, Fraction]]]:
+        places: dict[Hashable, list[tuple[int, Fraction]]] = {}
+        for place in [*self.said, *self.mixed]:
+            for label, share in self.sayings(place):
+                places.setdefault(label, []).append((place, share))
         return places
 
     def _node_place(self, label: Hashable) -> int:
         node = self.line.graph.index(label)
         return node if isinstance(self.line.order, range) else self._place_of_node[node]
 
-    def _sources_of(self, output: Hashable) -> list[int]:
-        """The places that are said as this output."""
+    def _sources_of(self, output: Hashable) -> list[tuple[int, Fraction]]:
+        """The places that are said as this output, and how often they are."""
         moved = self._moved_to.get(output, [])
         own = self._node_place(output) if output in self.line.graph else None
-        return moved if own is None or own in self.said else [own, *moved]
+        if own is None or own in self.said or own in self.mixed:
+            return moved
+        return [(own, Fraction(1)), *moved]
 
     def _place(self, truth: Any) -> int:
         """The place of a private node; an error does not show it."""

@@ -18,14 +18,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.sources import Source
+from leastnoise.exact import Enclosure, Size, Source, shape_of
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.mechanisms.truths import read_whole_vector
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import Composed, Event
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model import Certificate, Composed, ErrorEstimate, Event, Mechanism, Reason
 
 __all__ = ["ChosenScale", "least_loss"]
 

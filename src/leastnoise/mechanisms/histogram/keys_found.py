@@ -24,12 +24,7 @@ import numpy as np
 from leastnoise.composition.gaussian import mu_squared_within
 from leastnoise.composition.thresholded_gaussian import is_within
 from leastnoise.errors import BadParameter, NumberTooLarge
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.formulas import least_whole
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.candidates import plan_for
+from leastnoise.exact import Enclosure, Exact, Size, Source, least_whole, shape_of
 from leastnoise.mechanisms.histogram.independent_noise import is_drawable, repeated, too_wide
 from leastnoise.mechanisms.histogram.noisy_threshold import (
     GaussianThreshold,
@@ -41,9 +36,19 @@ from leastnoise.mechanisms.histogram.selection_noise import no_certificate
 from leastnoise.mechanisms.numeric import Gaussian, Geometric
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.mechanisms.truths import read_whole_vector
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import Composed, Event, Fixed, LaplaceNoise, Pure, ThresholdedGaussian
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model import (
+    Certificate,
+    Composed,
+    ErrorEstimate,
+    Event,
+    Fixed,
+    LaplaceNoise,
+    Mechanism,
+    Pure,
+    Reason,
+    ThresholdedGaussian,
+    plan_for,
+)
 
 __all__ = ["FoundKeys", "KeysFound"]
 

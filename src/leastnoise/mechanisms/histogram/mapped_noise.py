@@ -27,24 +27,31 @@ from typing import Any, ClassVar
 import numpy as np
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.balls import Ball, normal_quantile, of_fraction
-from leastnoise.exact.enclosures import Enclosure, enclose, ln_above, sqrt_above
-from leastnoise.exact.formulas import scaled
-from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    Ball,
+    Enclosure,
+    Exact,
+    RationalMatrix,
+    Size,
+    Source,
+    ball_of,
+    enclose,
+    ln_above,
+    normal_quantile,
+    of_fraction,
+    scaled,
+    shape_of,
+    sqrt_above,
+)
 from leastnoise.mechanisms.numeric import DiscreteGaussian, Gaussian, Geometric
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.mechanisms.truths import read_whole_vector
-from leastnoise.mechanisms.vector import CrossPolytope
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import Event
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
+from leastnoise.mechanisms.vector.norms import CrossPolytope
+from leastnoise.model import LEVEL, Certificate, ErrorEstimate, Event, Mechanism, Reason
 
-__all__ = ["MappedNoise", "Matrix", "Shape", "mean_along", "reach_of"]
+__all__ = ["MappedNoise", "Matrix", "RowShape", "mean_along", "reach_of"]
 
-Shape = tuple[tuple[int, int], ...]  # the distinct |entries| of a row that are not zero, with how often they occur
+RowShape = tuple[tuple[int, int], ...]  # the distinct |entries| of a row that are not zero, with how often they occur
 _TILTS = [Fraction(k, 64 << j) for j in range(8) for k in range(32, 64)] + [Fraction(1, 1 << j) for j in range(14, 30)]
 _ROUGH_TILTS = np.array([float(tilt) for tilt in _TILTS])
 _MOST_WORK = 1 << 22  # numbers that the law along one row of different weights is made of, times the sum of the weights
@@ -53,13 +60,13 @@ _TWO_OVER_PI = Fraction(63662, 100000)  # rounded up
 _ROUNDING_PARTS = (Fraction(1, 10), Fraction(1, 100))
 
 
-def is_plain(shape: Shape) -> bool:
+def is_plain(shape: RowShape) -> bool:
     """Whether all weights of a row have one size, so that its mean is quick to compute."""
     return len(shape) <= 1
 
 
 @lru_cache(maxsize=4096)
-def mean_along(noise: IntegerNoise, shape: Shape, summed: bool = True) -> Enclosure:
+def mean_along(noise: IntegerNoise, shape: RowShape, summed: bool = True) -> Enclosure:
     """E|Σ f_i·Z_i|, or an upper bound of it.
 
     Args:
@@ -169,7 +176,7 @@ class MappedNoise(Mechanism):
         return np.array(self.matrix, dtype=object)
 
     @property
-    def shapes(self) -> list[Shape]:
+    def shapes(self) -> list[RowShape]:
         """What the noise of each row depends on."""
         return _shapes(self.matrix)
 
@@ -227,10 +234,10 @@ class MappedNoise(Mechanism):
 
 
 @lru_cache(maxsize=4)
-def _shapes(matrix: Matrix) -> list[Shape]:
+def _shapes(matrix: Matrix) -> list[RowShape]:
     return [tuple(sorted(Counter(abs(entry) for entry in row if entry).items())) for row in matrix]
 
 
-def _spread(shape: Shape) -> tuple[int, int]:
+def _spread(shape: RowShape) -> tuple[int, int]:
     """The sum of the squares of the weights, and the largest."""
     return sum(entry**2 * count for entry, count in shape), shape[-1][0] if shape else 0

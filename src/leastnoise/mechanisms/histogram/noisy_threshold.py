@@ -29,21 +29,34 @@ import numpy as np
 from leastnoise.composition.gaussian import mu_squared_within
 from leastnoise.composition.thresholded_gaussian import is_within
 from leastnoise.errors import BadParameter, NumberTooLarge
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.formulas import least_whole
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
-from leastnoise.exact.sources import Source
-from leastnoise.exact.sums import round_up
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    NumberLike,
+    Size,
+    Source,
+    least_whole,
+    read_exact,
+    read_integer,
+    read_rational,
+    round_up,
+    shape_of,
+)
 from leastnoise.mechanisms.histogram.independent_noise import is_drawable, repeated, too_wide
 from leastnoise.mechanisms.histogram.selection_noise import SelectionNoise, no_certificate
 from leastnoise.mechanisms.numeric import Gaussian, Geometric
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import Approximate, Event, Fixed, ThresholdedGaussian
-from leastnoise.model.limits import MOST_GROUPS
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model import (
+    MOST_GROUPS,
+    Approximate,
+    Certificate,
+    ErrorEstimate,
+    Event,
+    Fixed,
+    Mechanism,
+    Reason,
+    ThresholdedGaussian,
+)
 
 __all__ = [
     "Counts",

@@ -22,18 +22,22 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from leastnoise.errors import BadParameter, NumberTooLarge, PrecisionExhausted
-from leastnoise.exact.arrays import Size
-from leastnoise.exact.enclosures import Enclosure, exp_below
-from leastnoise.exact.formulas import least_whole
-from leastnoise.exact.inversion import InverseTable, Thresholds
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_rational
-from leastnoise.exact.samplers.shaping import in_shape
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    InverseTable,
+    NumberLike,
+    Size,
+    Source,
+    Thresholds,
+    exp_below,
+    in_shape,
+    least_whole,
+    read_exact,
+    read_rational,
+)
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import Approximate
-from leastnoise.model.mechanism import LEVEL, Reason
+from leastnoise.model import LEVEL, Approximate, Certificate, Reason
 
 __all__ = ["SelectionNoise", "no_certificate", "show_chances"]
 

@@ -14,18 +14,24 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from leastnoise.errors import BadParameter, NumberTooLarge
-from leastnoise.exact.arrays import Size
-from leastnoise.exact.enclosures import Enclosure, exp_enclosure
-from leastnoise.exact.formulas import floor_of
-from leastnoise.exact.gaussian_sums import discrete_gaussian_moment, discrete_gaussian_tail
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rate, read_rational
-from leastnoise.exact.samplers.gaussian import discrete_gaussian
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    NumberLike,
+    Size,
+    Source,
+    discrete_gaussian,
+    discrete_gaussian_moment,
+    discrete_gaussian_tail,
+    exp_enclosure,
+    floor_of,
+    read_exact,
+    read_integer,
+    read_rate,
+    read_rational,
+)
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import Approximate, GaussianNoise
-from leastnoise.model.mechanism import Reason
+from leastnoise.model import Approximate, Certificate, GaussianNoise, Reason
 
 __all__ = ["DiscreteGaussian", "gaussian_delta", "least_variance"]
 

@@ -14,21 +14,22 @@ from typing import Any, ClassVar
 
 from leastnoise.composition.gaussian import delta_of, mu_squared_within
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
-from leastnoise.exact.samplers.rounded_gaussian import (
+from leastnoise.exact import (
+    Enclosure,
+    NumberLike,
+    Size,
+    Source,
+    read_exact,
+    read_integer,
+    read_rational,
     read_variance,
     rounded_gaussian,
     rounded_gaussian_moment,
     rounded_gaussian_pmf,
     rounded_gaussian_tail,
 )
-from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import GaussianPrivacy
-from leastnoise.model.mechanism import Reason
+from leastnoise.model import Certificate, GaussianPrivacy, Reason
 
 __all__ = ["Gaussian"]
 

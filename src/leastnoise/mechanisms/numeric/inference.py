@@ -16,20 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
+from math import lcm
 from typing import NamedTuple, cast
 
 from leastnoise.errors import BadParameter, BadPrior
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
-from leastnoise.mechanisms.numeric.geometric import Geometric
-from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
+from leastnoise.exact import Enclosure, NumberLike, RationalMatrix, read_integer, read_rational
+from leastnoise.mechanisms.numeric.integer_noise import Geometric, IntegerNoise
 from leastnoise.mechanisms.numeric.lattice_laplace import LatticeLaplace, RealLattice
 from leastnoise.mechanisms.numeric.truncated_geometric import TruncatedGeometric
 from leastnoise.mechanisms.numeric.truncated_laplace import TruncatedLaplace
-from leastnoise.model.losses import Loss, absolute, squared
-from leastnoise.model.mechanism import LEVEL, Mechanism
-from leastnoise.model.priors import Prior, PriorLike
+from leastnoise.model import LEVEL, Loss, Mechanism, Prior, PriorLike, absolute, squared
 
 __all__ = ["Guess", "Interval", "best_guess", "confidence_interval"]
 
@@ -116,21 +112,21 @@ class Guess(NamedTuple):
     loss: Enclosure
 
 
-def _costs(loss: Loss, inputs: Sequence[Hashable], weights: Sequence[Fraction]) -> tuple[list[Fraction], Fraction]:
+def _costs(loss: Loss, inputs: Sequence[Hashable], weights: Sequence[int]) -> tuple[Sequence[Fraction | int], Fraction]:
     """Σ_x ℓ(w, x)·weight_x for each guess w, and the largest |ℓ|."""
     if loss not in (absolute, squared) or not all(type(x) is int for x in inputs):
         table = loss.table(inputs)
-        costs = [row[0] for row in (table @ RationalMatrix([[entry] for entry in weights])).rows]
+        costs = [row[0] for row in (table @ RationalMatrix([[Fraction(entry)] for entry in weights])).rows]
         return costs, max(abs(entry) for row in table.rows for entry in row)
     # Both are polynomials in w, with coefficients that depend on which x are below it: one pass in the order of the x.
     order = sorted(range(len(inputs)), key=lambda i: cast(int, inputs[i]))
     xs, ws = [cast(int, inputs[i]) for i in order], [weights[i] for i in order]
-    mass, mean = sum(ws, Fraction(0)), sum((x * w for x, w in zip(xs, ws, strict=True)), Fraction(0))
+    mass, mean = sum(ws), sum(x * w for x, w in zip(xs, ws, strict=True))
     reach = Fraction(xs[-1] - xs[0])
     if loss == squared:
-        square = sum((x * x * w for x, w in zip(xs, ws, strict=True)), Fraction(0))
+        square = sum(x * x * w for x, w in zip(xs, ws, strict=True))
         return [square - 2 * cast(int, x) * mean + cast(int, x) ** 2 * mass for x in inputs], reach**2
-    found, below, below_mean = [Fraction(0)] * len(xs), Fraction(0), Fraction(0)
+    found, below, below_mean = [0] * len(xs), 0, 0
     for i, x, w in zip(order, xs, ws, strict=True):
         found[i] = x * (2 * below - mass) + mean - 2 * below_mean
         below, below_mean = below + w, below_mean + x * w
@@ -158,16 +154,26 @@ def best_guess(mechanism: Mechanism, released: Hashable, prior: PriorLike, loss:
     """
     known = prior if isinstance(prior, Prior) else Prior(prior)
     masses = [mechanism.pmf(released, answer, bits=_BITS) for answer in known.labels]
-    low = [weight * p.lower for weight, p in zip(known.weights, masses, strict=True)]
-    high = [weight * p.upper for weight, p in zip(known.weights, masses, strict=True)]
-    if not sum(low):
+    low = _whole([weight * p.lower for weight, p in zip(known.weights, masses, strict=True)])
+    high = _whole([weight * p.upper for weight, p in zip(known.weights, masses, strict=True)])
+    least, most = (Fraction(sum(ends), scale) for ends, scale in (low, high))
+    if not least:
         raise BadPrior(
             "this prior rules out what was released, or all but does",
             given=released,
             fix="give every answer some weight",
         )
-    costs, largest = _costs(loss, known.labels, low)
-    slack = largest * (sum(high) - sum(low))
-    place = next(i for i, cost in enumerate(costs) if cost <= min(costs) + slack)
-    ends = [cost / total for cost in (costs[place] - slack, costs[place] + slack) for total in (sum(low), sum(high))]
+    weights, scale = low
+    costs, largest = _costs(loss, known.labels, weights)
+    slack = largest * (most - least)
+    enough = min(costs) + slack * scale
+    place = next(i for i, cost in enumerate(costs) if cost <= enough)
+    cost = Fraction(costs[place]) / scale
+    ends = [side / total for side in (cost - slack, cost + slack) for total in (least, most)]
     return Guess(loss.guesses_for(known.labels)[place], Enclosure(min(ends), max(ends)))
+
+
+def _whole(values: Sequence[Fraction]) -> tuple[list[int], int]:
+    """The values as whole numbers of a common part, and how many parts one is."""
+    parts = lcm(*(value.denominator for value in values))
+    return [value.numerator * (parts // value.denominator) for value in values], parts

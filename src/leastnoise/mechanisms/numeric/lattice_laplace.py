@@ -24,17 +24,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size, largest_size
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.formulas import at_alpha, least_whole, scaled
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_rate, read_rational
-from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.geometric import Geometric
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    NumberLike,
+    Size,
+    Source,
+    at_alpha,
+    largest_size,
+    least_whole,
+    read_rate,
+    read_rational,
+    scaled,
+)
+from leastnoise.mechanisms.numeric.integer_noise import Geometric
 from leastnoise.mechanisms.truths import read_real
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import LaplaceNoise
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
+from leastnoise.model import LEVEL, Certificate, ErrorEstimate, LaplaceNoise, Mechanism, Reason
 
 __all__ = ["LARGEST", "LatticeLaplace", "RealLattice", "read_length"]
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rate, read_rational
+from leastnoise.exact import Enclosure, Exact, NumberLike, read_integer, read_rate, read_rational
 from leastnoise.mechanisms.numeric.discrete_gaussian import DiscreteGaussian
-from leastnoise.mechanisms.numeric.geometric import Geometric
-from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise, power_of
+from leastnoise.mechanisms.numeric.integer_noise import Geometric, IntegerNoise, Staircase, power_of
 from leastnoise.mechanisms.numeric.lattice_laplace import LatticeLaplace
-from leastnoise.mechanisms.numeric.staircase import Staircase
+from leastnoise.mechanisms.numeric.optimal_noise import OptimalNoise
 from leastnoise.mechanisms.numeric.truncated_geometric import TruncatedGeometric
 from leastnoise.mechanisms.numeric.truncated_laplace import TruncatedLaplace
-from leastnoise.model.losses import Loss, absolute
-from leastnoise.model.mechanism import Mechanism
+from leastnoise.model import Loss, Mechanism, absolute
 
 __all__ = ["CountProblem", "RealProblem"]
 
@@ -68,6 +65,8 @@ class CountProblem:
             yield Staircase(self.epsilon, self.sensitivity, loss=self.loss)
         if self.delta:
             yield DiscreteGaussian.for_privacy(self.epsilon, self.delta, self.sensitivity)
+            with suppress(BadParameter):  # out of the reach of its program
+                yield OptimalNoise(self.epsilon, self.delta, self.sensitivity, self.loss)
 
     def expected_loss(self, mechanism: Mechanism) -> Enclosure:
         """What the released number costs on average at the worst answer."""

@@ -14,25 +14,41 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size
-from leastnoise.exact.enclosures import Enclosure, exp_enclosure
-from leastnoise.exact.formulas import at_alpha, larger, least_whole
-from leastnoise.exact.numbers import Exact, exact_exp
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rate, read_rational
-from leastnoise.exact.samplers.laplace import truncated_geometric
-from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.geometric import Geometric
-from leastnoise.mechanisms.numeric.integer_noise import power_of
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    NumberLike,
+    Size,
+    Source,
+    at_alpha,
+    exact_exp,
+    exp_enclosure,
+    larger,
+    least_whole,
+    read_integer,
+    read_rate,
+    read_rational,
+    truncated_geometric,
+)
+from leastnoise.mechanisms.numeric.integer_noise import Geometric, power_of
 from leastnoise.mechanisms.truths import read_whole
-from leastnoise.model.certificate import Certificate, PrivacyCertificate, TheoremCertificate
-from leastnoise.model.channel import Channel
-from leastnoise.model.events import LaplaceNoise
+from leastnoise.model import (
+    LEVEL,
+    Certificate,
+    Channel,
+    ErrorEstimate,
+    LaplaceNoise,
+    Loss,
+    Mechanism,
+    Privacy,
+    PrivacyCertificate,
+    Reason,
+    TheoremCertificate,
+    absolute,
+    expected_loss,
+    uniform,
+)
 from leastnoise.model.graphs import from_edges, path
-from leastnoise.model.losses import Loss, absolute
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
-from leastnoise.model.priors import uniform
-from leastnoise.model.privacy import Privacy
-from leastnoise.model.remapping import expected_loss
 
 __all__ = ["TruncatedGeometric"]
 

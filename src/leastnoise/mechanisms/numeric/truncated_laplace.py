@@ -23,25 +23,40 @@ from typing import Any, ClassVar
 import numpy as np
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size
-from leastnoise.exact.balls import Ball, of_fraction
-from leastnoise.exact.enclosures import Enclosure, enclose, exp_enclosure
-from leastnoise.exact.formulas import at_alpha, larger, scaled
-from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rate, read_rational
-from leastnoise.exact.samplers.pixelated_laplace import (
+from leastnoise.exact import (
+    Ball,
+    Enclosure,
+    Exact,
+    NumberLike,
+    Size,
+    Source,
+    at_alpha,
+    ball_of,
+    enclose,
+    exp_enclosure,
+    larger,
+    of_fraction,
     pixelated_laplace,
     pixelated_laplace_cdf,
     pixelated_laplace_pmf,
+    read_integer,
+    read_rate,
+    read_rational,
+    scaled,
 )
-from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.numeric.lattice_laplace import RealLattice, read_length
 from leastnoise.mechanisms.truths import read_real
-from leastnoise.model.certificate import Certificate, PrivacyCertificate
-from leastnoise.model.events import LaplaceNoise
+from leastnoise.model import (
+    LEVEL,
+    Certificate,
+    ErrorEstimate,
+    LaplaceNoise,
+    Mechanism,
+    Privacy,
+    PrivacyCertificate,
+    Reason,
+)
 from leastnoise.model.graphs import from_distance
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
-from leastnoise.model.privacy import Privacy
 
 __all__ = ["TruncatedLaplace"]
 

@@ -18,18 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.formulas import scaled
-from leastnoise.exact.laplace_sums import l1_quantile
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rate, read_rational
-from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.numeric.geometric import Geometric
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    NumberLike,
+    Size,
+    Source,
+    l1_quantile,
+    read_integer,
+    read_rate,
+    read_rational,
+    scaled,
+    shape_of,
+)
+from leastnoise.mechanisms.numeric.integer_noise import Geometric
 from leastnoise.mechanisms.truths import add_noise, read_whole_vector
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import Pure
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
+from leastnoise.model import LEVEL, Certificate, ErrorEstimate, Mechanism, Pure, Reason
 
 __all__ = ["VectorLaplace"]
 

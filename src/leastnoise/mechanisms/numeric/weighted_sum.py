@@ -22,12 +22,9 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor, prod
 
-from leastnoise.exact.enclosures import exp_above, exp_enclosure, sqrt_above
-from leastnoise.exact.formulas import least_whole
-from leastnoise.exact.sums import rational_above
+from leastnoise.exact import exp_above, exp_enclosure, least_whole, rational_above, sqrt_above
 from leastnoise.mechanisms.numeric.gaussian import Gaussian
-from leastnoise.mechanisms.numeric.geometric import Geometric
-from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
+from leastnoise.mechanisms.numeric.integer_noise import Geometric, IntegerNoise
 
 __all__ = ["reach_of_sum"]
 

@@ -17,11 +17,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leastnoise.errors import BadBoundary, BadParameter
-from leastnoise.exact.balls import Ball, evaluate, of_fraction
-from leastnoise.exact.balls import above as ball_above
-from leastnoise.exact.balls import below as ball_below
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.exact import (
+    Ball,
+    Enclosure,
+    NumberLike,
+    above as ball_above,
+    below as ball_below,
+    evaluate,
+    of_fraction,
+    read_integer,
+)
 from leastnoise.mechanisms.rainbow.closed_form import prefix_sum_after
 from leastnoise.mechanisms.rainbow.rainbow_operator import Distribution, Operator, prefix_sums
 

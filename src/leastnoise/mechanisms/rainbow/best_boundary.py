@@ -13,9 +13,15 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 
 from leastnoise.errors import BadBoundary, BadParameter
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
+from leastnoise.exact import NumberLike, read_integer, read_rational
 from leastnoise.mechanisms.rainbow.boundary import Boundary
-from leastnoise.mechanisms.rainbow.private_program import Entry, PrivateProgram, Term, UtilityLike, read_utility
+from leastnoise.mechanisms.rainbow.private_program import (
+    PrivateProgram,
+    ProgramEntry,
+    ProgramTerm,
+    UtilityLike,
+    read_utility,
+)
 from leastnoise.mechanisms.rainbow.rainbow_graph import Rainbow, RainbowGraph, read_rainbows
 from leastnoise.mechanisms.rainbow.rainbow_operator import Distribution, Operator
 
@@ -84,7 +90,7 @@ def best_boundary(
         touching = list(combinations(range(len(rainbows)), 2))
     colours = rainbows[0]
     program = PrivateProgram()
-    laws: dict[Rainbow, list[Entry]] = {}
+    laws: dict[Rainbow, list[ProgramEntry]] = {}
     for number, rainbow in enumerate(rainbows):
         laws[rainbow] = [("law", number, rank) for rank in range(len(colours))]
         program.distribution(laws[rainbow])
@@ -93,7 +99,7 @@ def best_boundary(
         near, far = ([by_colour[rainbows[number]][colour] for colour in colours] for number in (one, other))
         program.close(near, far, operator)
     gains = [better - worse for better, worse in pairwise(read_utility(utility, len(colours)))]
-    objective: list[Term] = []
+    objective: list[ProgramTerm] = []
     for rainbow, law in laws.items():
         mass = _read_masses(masses, rainbow)
         for rank, gain in enumerate(gains):
@@ -110,13 +116,13 @@ def best_boundary(
 
 
 def _line(
-    program: PrivateProgram, start: list[Term], depth: int, operator: Operator, name: tuple[Rainbow, int]
-) -> list[list[Term]]:
+    program: PrivateProgram, start: list[ProgramTerm], depth: int, operator: Operator, name: tuple[Rainbow, int]
+) -> list[list[ProgramTerm]]:
     """A prefix sum at distances 0..depth: variables that T bounds from above, and that the objective pushes up."""
     factor, delta = operator.factor, operator.delta
     sums = [start]
     for t in range(1, depth + 1):
-        raised: Entry = ("sum", *name, t)
+        raised: ProgramEntry = ("sum", *name, t)
         before = sums[-1]
         program.at_most([(1, raised)], 1)
         program.at_most([(1, raised), *((-factor * c, entry) for c, entry in before)], delta)

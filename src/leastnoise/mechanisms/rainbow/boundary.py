@@ -14,7 +14,7 @@ from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 from leastnoise.errors import BadBoundary, NotAMorphism, shown
-from leastnoise.exact.parameters import NumberLike
+from leastnoise.exact import NumberLike
 from leastnoise.mechanisms.rainbow.rainbow_graph import Rainbow, RainbowGraph, read_rainbow
 from leastnoise.mechanisms.rainbow.rainbow_operator import Distribution, Operator, privacy_excess, read_distribution
 from leastnoise.model.graphs import DatasetGraph, Morphism, from_edges

@@ -30,9 +30,19 @@ from math import ceil
 from typing import NamedTuple
 
 from leastnoise.errors import BadBoundary, TooLarge
-from leastnoise.exact.balls import Ball, above, below, evaluate, of_fraction, refine, scaled_bounds
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
+from leastnoise.exact import (
+    Ball,
+    Enclosure,
+    NumberLike,
+    above,
+    below,
+    evaluate,
+    of_fraction,
+    read_integer,
+    read_rational,
+    refine,
+    scaled_bounds,
+)
 from leastnoise.mechanisms.rainbow.rainbow_operator import (
     Distribution,
     Operator,

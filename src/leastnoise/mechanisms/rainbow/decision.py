@@ -30,12 +30,18 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from leastnoise.errors import BadParameter, LeastNoiseError
-from leastnoise.exact.arrays import Size
-from leastnoise.exact.enclosures import Enclosure, exp_above
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
-from leastnoise.exact.samplers.shaping import in_shape
-from leastnoise.exact.sources import Source, system_source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    NumberLike,
+    Size,
+    Source,
+    exp_above,
+    in_shape,
+    read_integer,
+    read_rational,
+    system_source,
+)
 from leastnoise.mechanisms.choice import Exponential, PermuteAndFlip
 from leastnoise.mechanisms.rainbow.best_boundary import randomized_response
 from leastnoise.mechanisms.rainbow.boundary import lines_graph
@@ -43,13 +49,20 @@ from leastnoise.mechanisms.rainbow.path_law import PathLaw
 from leastnoise.mechanisms.rainbow.rainbow_graph import Rainbow
 from leastnoise.mechanisms.rainbow.rainbow_mechanism import event_of, name_ranks
 from leastnoise.mechanisms.rainbow.rainbow_operator import Operator
-from leastnoise.model.certificate import Certificate, PrivacyCertificate
-from leastnoise.model.channel import Channel
-from leastnoise.model.events import Approximate, Pure
-from leastnoise.model.labels import unknown_label
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
-from leastnoise.model.privacy import Privacy
-from leastnoise.model.show import aligned
+from leastnoise.model import (
+    LEVEL,
+    Approximate,
+    Certificate,
+    Channel,
+    ErrorEstimate,
+    Mechanism,
+    Privacy,
+    PrivacyCertificate,
+    Pure,
+    Reason,
+    aligned,
+    unknown_label,
+)
 
 __all__ = ["Decision", "DecisionPlan", "PlanRow", "PluralityDecision", "ThresholdDecision"]
 

@@ -13,23 +13,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from leastnoise.errors import BadBoundary
-from leastnoise.exact.parameters import NumberLike
+from leastnoise.exact import NumberLike
 from leastnoise.mechanisms.rainbow.private_program import (
-    Entry,
     PrivateProgram,
-    Solution,
-    Term,
+    ProgramEntry,
+    ProgramSolution,
+    ProgramTerm,
     UtilityLike,
     read_utility,
 )
 from leastnoise.mechanisms.rainbow.rainbow_graph import RainbowGraph
 from leastnoise.mechanisms.rainbow.rainbow_operator import Operator, read_distribution
-from leastnoise.model.channel import Channel
-from leastnoise.model.priors import PriorLike, read_prior
+from leastnoise.model import Channel, PriorLike, read_prior
 
 __all__ = ["BestMechanism", "NoBestMechanism", "best_for", "find_best"]
 
-Fixed = Mapping[Hashable, Sequence[NumberLike]]
+FixedRows = Mapping[Hashable, Sequence[NumberLike]]
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class NoBestMechanism:
 
 
 def find_best(
-    rainbow_graph: RainbowGraph, fixed: Fixed, epsilon: NumberLike, delta: NumberLike = 0
+    rainbow_graph: RainbowGraph, fixed: FixedRows, epsilon: NumberLike, delta: NumberLike = 0
 ) -> BestMechanism | NoBestMechanism:
     """The best mechanism with some datasets fixed, or two that rule it out.
 
@@ -92,7 +91,7 @@ def find_best(
 
 def best_for(
     rainbow_graph: RainbowGraph,
-    fixed: Fixed,
+    fixed: FixedRows,
     epsilon: NumberLike,
     delta: NumberLike = 0,
     *,
@@ -118,7 +117,7 @@ def best_for(
     worth = read_utility(utility, len(rainbow_graph.colours))
     nodes = tuple(rainbow_graph.graph.nodes)
     weights = [Fraction(1)] * len(nodes) if prior is None else read_prior(prior, nodes)
-    gain: list[Term] = [
+    gain: list[ProgramTerm] = [
         (weight * value, entry)
         for weight, law in zip(weights, task.laws, strict=True)
         for value, entry in zip(worth, law, strict=True)
@@ -129,14 +128,14 @@ def best_for(
 class _Task:
     """The program whose solutions are the private mechanisms, and each dataset's law, its own best colour first."""
 
-    def __init__(self, rainbow_graph: RainbowGraph, fixed: Fixed, operator: Operator) -> None:
+    def __init__(self, rainbow_graph: RainbowGraph, fixed: FixedRows, operator: Operator) -> None:
         self.rainbow_graph, self.program = rainbow_graph, PrivateProgram()
         for dataset in fixed:
             rainbow_graph.graph.index(dataset)
         count = len(rainbow_graph.colours)
-        self.laws: list[list[Entry]] = []
+        self.laws: list[list[ProgramEntry]] = []
         for place, node in enumerate(rainbow_graph.graph.nodes):
-            law: list[Entry] = [("law", place, rank) for rank in range(count)]
+            law: list[ProgramEntry] = [("law", place, rank) for rank in range(count)]
             if node in fixed:
                 law = [*read_distribution(fixed[node], f"the distribution of {node!r}", count)]
             self.laws.append(law)
@@ -144,17 +143,17 @@ class _Task:
         for i, j in rainbow_graph.graph.edges().tolist():
             self.program.close(self._by_colour(i), self._by_colour(j), operator)
 
-    def _by_colour(self, place: int) -> list[Entry]:
+    def _by_colour(self, place: int) -> list[ProgramEntry]:
         rainbow = self.rainbow_graph.rainbows[int(self.rainbow_graph.regions[place])]
         law = dict(zip(rainbow, self.laws[place], strict=True))
         return [law[colour] for colour in self.rainbow_graph.colours]
 
-    def goals(self) -> dict[tuple[int, int], list[Term]]:
+    def goals(self) -> dict[tuple[int, int], list[ProgramTerm]]:
         """For each free dataset and each k below the number of colours, the prefix sum of the k best."""
         free = [(place, law) for place, law in enumerate(self.laws) if isinstance(law[0], tuple)]
         return {(place, k): [(1, entry) for entry in law[:k]] for place, law in free for k in range(1, len(law))}
 
-    def solve(self, goal: list[Term]) -> Solution:
+    def solve(self, goal: list[ProgramTerm]) -> ProgramSolution:
         """The private mechanism with the largest Σ coefficient·entry."""
         found = self.program.maximise(goal)
         if found is None:
@@ -165,15 +164,15 @@ class _Task:
             )
         return found
 
-    def value(self, goal: list[Term], solution: Solution) -> Fraction:
+    def value(self, goal: list[ProgramTerm], solution: ProgramSolution) -> Fraction:
         """Σ coefficient·entry at a solution."""
         return sum((factor * _number(entry, solution) for factor, entry in goal), start=Fraction(0))
 
-    def channel(self, solution: Solution) -> Channel:
+    def channel(self, solution: ProgramSolution) -> Channel:
         """A solution as a channel from datasets to colours."""
         rows = [[_number(entry, solution) for entry in self._by_colour(place)] for place in range(len(self.laws))]
         return Channel(rows, tuple(self.rainbow_graph.graph.nodes), self.rainbow_graph.colours)
 
 
-def _number(entry: Entry, solution: Solution) -> Fraction:
+def _number(entry: ProgramEntry, solution: ProgramSolution) -> Fraction:
     return solution[entry] if isinstance(entry, tuple) else entry

@@ -15,10 +15,7 @@ from math import ceil, floor
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.inversion import InverseTable, Law, Thresholds
-from leastnoise.exact.parameters import NumberLike
-from leastnoise.exact.sources import Source
+from leastnoise.exact import Enclosure, InverseTable, Law, NumberLike, Source, Thresholds
 from leastnoise.mechanisms.rainbow.closed_form import after, prefix_sum_after
 from leastnoise.mechanisms.rainbow.rainbow_operator import Distribution, Operator, prefix_sums, read_distribution
 

@@ -10,17 +10,15 @@ from typing import TypeAlias
 import numpy as np
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.exact.parameters import NumberLike, read_rational
-from leastnoise.exact.programs import Infeasible, minimise
+from leastnoise.exact import Infeasible, NumberLike, RationalMatrix, minimise, read_rational
 from leastnoise.mechanisms.rainbow.rainbow_operator import Operator
-from leastnoise.model.float_programs import guess_program
+from leastnoise.model import guess_optimum
 
-__all__ = ["Entry", "PrivateProgram", "Solution", "Term", "UtilityLike", "read_utility"]
+__all__ = ["PrivateProgram", "ProgramEntry", "ProgramSolution", "ProgramTerm", "UtilityLike", "read_utility"]
 
-Entry: TypeAlias = Fraction | tuple[Hashable, ...]  # a number that is fixed, or the name of a variable
-Term: TypeAlias = tuple[Fraction | int, Entry]
-Solution: TypeAlias = Mapping[tuple[Hashable, ...], Fraction]
+ProgramEntry: TypeAlias = Fraction | tuple[Hashable, ...]  # a number that is fixed, or the name of a variable
+ProgramTerm: TypeAlias = tuple[Fraction | int, ProgramEntry]
+ProgramSolution: TypeAlias = Mapping[tuple[Hashable, ...], Fraction]
 
 _SURELY_POSITIVE = 1e-9
 
@@ -32,20 +30,20 @@ class PrivateProgram:
         self._columns: dict[tuple[Hashable, ...], int] = {}
         self._rows: list[tuple[dict[int, Fraction], Fraction]] = []
 
-    def equal(self, terms: Iterable[Term], right: Fraction | int) -> None:
+    def equal(self, terms: Iterable[ProgramTerm], right: Fraction | int) -> None:
         """Σ coefficient·entry = right."""
         coefficients, constant = self._collect(terms)
         self._rows.append((coefficients, Fraction(right) - constant))
 
-    def at_most(self, terms: Iterable[Term], right: Fraction | int) -> None:
+    def at_most(self, terms: Iterable[ProgramTerm], right: Fraction | int) -> None:
         """Σ coefficient·entry ≤ right."""
         self.equal([*terms, (1, ("slack", len(self._rows)))], right)
 
-    def distribution(self, entries: Sequence[Entry]) -> None:
+    def distribution(self, entries: Sequence[ProgramEntry]) -> None:
         """The entries sum to one."""
         self.equal([(1, entry) for entry in entries], 1)
 
-    def close(self, one: Sequence[Entry], other: Sequence[Entry], operator: Operator) -> None:
+    def close(self, one: Sequence[ProgramEntry], other: Sequence[ProgramEntry], operator: Operator) -> None:
         """Both are (ε, δ)-close: Σ max(0, p − λq) ≤ δ, and the other way round."""
         for p, q in ((one, other), (other, one)):
             if operator.delta == 0:
@@ -57,7 +55,7 @@ class PrivateProgram:
                 self.at_most([(1, a), (-operator.factor, b), (-1, over)], 0)
             self.at_most([(1, over) for over in excess], operator.delta)
 
-    def maximise(self, objective: Iterable[Term]) -> Solution | None:
+    def maximise(self, objective: Iterable[ProgramTerm]) -> ProgramSolution | None:
         """The value of every variable at a best point, exactly; None if the constraints contradict each other."""
         gains, _ = self._collect(objective)
         width = len(self._columns)
@@ -69,7 +67,7 @@ class PrivateProgram:
             return None
         return {name: found.point[column] for name, column in self._columns.items()}
 
-    def _collect(self, terms: Iterable[Term]) -> tuple[dict[int, Fraction], Fraction]:
+    def _collect(self, terms: Iterable[ProgramTerm]) -> tuple[dict[int, Fraction], Fraction]:
         coefficients: dict[int, Fraction] = {}
         constant = Fraction(0)
         for factor, entry in terms:
@@ -84,7 +82,8 @@ class PrivateProgram:
 def _guess(cost: Sequence[Fraction], table: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> list[int]:
     """Columns that a floating-point solver takes to be positive, the largest first: a place to start, no more."""
     rows = np.array([[float(entry) for entry in row] for row in table])
-    found = guess_program(np.array(cost, dtype=float), rows, np.array(right, dtype=float))
+    sums = np.array(right, dtype=float)
+    found = guess_optimum(np.array(cost, dtype=float), rows, sums, sums)
     if found is None:
         return []
     return [int(j) for j in (-found.point).argsort(kind="stable") if found.point[j] > _SURELY_POSITIVE]

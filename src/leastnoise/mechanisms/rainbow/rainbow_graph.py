@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadGraph, BadParameter, BadRainbow, UnknownLabel, shown
-from leastnoise.model.channel import Channel
+from leastnoise.model import Channel
 from leastnoise.model.graphs import DatasetGraph
 
 __all__ = [

@@ -20,24 +20,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, BadRainbow, LeastNoiseError
-from leastnoise.exact.arrays import Size
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_integer
-from leastnoise.exact.samplers.shaping import in_shape
-from leastnoise.exact.sources import Source, system_source
+from leastnoise.exact import Enclosure, Exact, NumberLike, Size, Source, in_shape, read_integer, system_source
 from leastnoise.mechanisms.rainbow.batch_operator import along_path
 from leastnoise.mechanisms.rainbow.boundary import BoundaryLike, lines_graph, read_boundary, require_valid
 from leastnoise.mechanisms.rainbow.path_law import PathLaw
 from leastnoise.mechanisms.rainbow.rainbow_graph import Rainbow, RainbowGraph, read_rainbow
 from leastnoise.mechanisms.rainbow.rainbow_operator import Distribution, Operator
-from leastnoise.model.certificate import Certificate, PrivacyCertificate
-from leastnoise.model.channel import Channel
-from leastnoise.model.events import Approximate, Pure
-from leastnoise.model.labels import unknown_label
-from leastnoise.model.limits import require_memory
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
-from leastnoise.model.privacy import Privacy
+from leastnoise.model import (
+    LEVEL,
+    Approximate,
+    Certificate,
+    Channel,
+    ErrorEstimate,
+    Mechanism,
+    Privacy,
+    PrivacyCertificate,
+    Pure,
+    Reason,
+    require_memory,
+    unknown_label,
+)
 
 __all__ = ["OptimalMechanism", "RainbowMechanism", "event_of", "name_ranks", "optimal_mechanism"]
 

@@ -22,9 +22,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 
 from leastnoise.errors import BadBoundary, BadParameter
-from leastnoise.exact.enclosures import exp_enclosure
-from leastnoise.exact.numbers import Exact, exact_exp
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer, read_rational
+from leastnoise.exact import Exact, NumberLike, exact_exp, exp_enclosure, read_exact, read_integer, read_rational
 
 __all__ = ["Distribution", "Operator", "from_prefix_sums", "prefix_sums", "privacy_excess", "read_distribution"]
 

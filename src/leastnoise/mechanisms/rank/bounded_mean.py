@@ -20,22 +20,37 @@ from typing import Any, ClassVar
 import numpy as np
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.formulas import at_alpha, least_whole, scaled
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer
-from leastnoise.exact.samplers.laplace import discrete_laplace, discrete_laplace_cdf, discrete_laplace_pmf
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    NumberLike,
+    Size,
+    Source,
+    at_alpha,
+    discrete_laplace,
+    discrete_laplace_cdf,
+    discrete_laplace_pmf,
+    least_whole,
+    read_epsilon,
+    read_integer,
+    scaled,
+    shape_of,
+)
 from leastnoise.mechanisms.lower_bounds import least_worst_error
 from leastnoise.mechanisms.rank.lattice import IntervalLattice, read_interval
 from leastnoise.mechanisms.truths import read_records
-from leastnoise.model.certificate import Certificate, PrivacyCertificate
-from leastnoise.model.channel import Channel
-from leastnoise.model.events import LaplaceNoise
+from leastnoise.model import (
+    LEVEL,
+    Certificate,
+    Channel,
+    ErrorEstimate,
+    LaplaceNoise,
+    Mechanism,
+    Privacy,
+    PrivacyCertificate,
+    Reason,
+)
 from leastnoise.model.graphs import path
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
-from leastnoise.model.privacy import Privacy
 
 __all__ = ["BoundedMean", "PrivateMean"]
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge, UnboundedData
-from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.exact import NumberLike, read_rational
 from leastnoise.mechanisms.rank.tally import PlaceCounts, Places
 
 __all__ = [
@@ -105,9 +105,27 @@ class Lattice(ABC):
     def points(self, places: NDArray[np.int64]) -> NDArray[Any]:
         """The points at some places, as they are released."""
 
+    def cells(self, values: NDArray[np.float64]) -> PlaceCounts:
+        """The values by their nearest places, and on which side of the point they lie; beyond the ends counts as at."""
+        places = self.places(values)
+        points = self.points(places)
+        sides = (values > points).astype(np.int64) - (values < points)
+        sides[((places == 0) & (sides < 0)) | ((places == self.last) & (sides > 0))] = 0
+        return PlaceCounts.of(places, sides)
+
     @abstractmethod
     def find(self, output: Hashable) -> int | None:
         """The place of a released point; None if it is none."""
+
+    @property
+    @abstractmethod
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """The first and the last point."""
+
+    def read_missing(self, missing: NumberLike | None) -> Fraction:
+        """What a missing value counts as: a number between the ends, the lower one if none is given."""
+        lower, upper = self.ends
+        return lower if missing is None else read_rational(missing, "missing", at_least=lower, at_most=upper)
 
 
 @dataclass(frozen=True)
@@ -120,6 +138,11 @@ class GridLattice(Lattice):
     def last(self) -> int:
         """The last place."""
         return len(self.numbers) - 1
+
+    @property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """The first and the last number."""
+        return Fraction(self.numbers[0]), Fraction(self.numbers[-1])
 
     @cached_property
     def _array(self) -> NDArray[Any]:
@@ -165,10 +188,10 @@ class IntervalLattice(Lattice):
         scaled = (np.clip(values, lower, upper) - lower) / float(self.step)
         return np.rint(np.clip(scaled, 0.0, float(self.last))).astype(np.int64)
 
-    def read_missing(self, missing: NumberLike | None) -> Fraction:
-        """What a missing value counts as: a number between the bounds, the lower one if none is given."""
-        upper = self.lower + self.step * self.steps
-        return self.lower if missing is None else read_rational(missing, "missing", at_least=self.lower, at_most=upper)
+    @property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """The bounds."""
+        return self.lower, self.lower + self.step * self.steps
 
     def point(self, place: int) -> float:
         """One point, rounded to a double once."""
@@ -267,13 +290,19 @@ class Listed:
 
     def order(self, low: int, high: int) -> Places:
         """The places of the records of these ranks and all between, counted from one."""
-        if high < low:
-            return np.empty(0, dtype=np.int64)
-        if 2 * (high - low) > len(self.values):
-            return self.lattice.places(np.sort(self.values)[low - 1 : high])
-        selected = np.partition(self.values, (low - 1, high - 1))[low - 1 : high]
-        return self.lattice.places(np.sort(selected))
+        return self.lattice.places(self._ordered(low, high))
+
+    def selected(self, low: int, high: int) -> PlaceCounts:
+        """The same records by their places."""
+        return self.lattice.cells(self._ordered(low, high))
 
     def cells(self) -> PlaceCounts:
         """Every place that has a record, and how many."""
-        return PlaceCounts.of(self.lattice.places(self.values))
+        return self.lattice.cells(self.values)
+
+    def _ordered(self, low: int, high: int) -> NDArray[np.float64]:
+        if high < low:
+            return np.empty(0)
+        if 2 * (high - low) > len(self.values):
+            return np.sort(self.values)[low - 1 : high]
+        return np.sort(np.partition(self.values, (low - 1, high - 1))[low - 1 : high])

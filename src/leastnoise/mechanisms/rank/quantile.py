@@ -1,13 +1,13 @@
 """A private quantile chosen from a public lattice, by inverse sensitivity: any grid, or an interval in steps.
 
 P(r) ∝ e^(−(ε/2)·changes(r)), with changes(r) the number of records that must change for r to be the q-quantile
-(Tóthmérész 2013, Definition 2.5; Asi and Duchi 2020; see `rank_law`). Each record counts as the nearest grid point, so
-that some point needs no change; this moves the answer by at most half the gap between two points.
+(Tóthmérész 2013, Definition 2.5; Asi and Duchi 2020; see `rank_law`). Records may lie between two points. Then ranks
+are the true ones, but no point stands worse than by a public number of changes beyond what it would need if each record
+were moved to its nearest point: so records that all lie between two points still find the nearer one.
 
 In an interval the continuous law has density ∝ e^(−(ε/2)·changes(r)) on [lower, upper], constant between two order
-statistics. Here the interval is a public lattice of 2^20 steps, or finer: the records are rounded to it, and a run of
-points between two order statistics has as weight its exact number of points. So the law is exact, and ties need no
-special care.
+statistics. Here the interval is a public lattice of 2^20 steps, or finer, and a run of points between two order
+statistics has as weight its exact number of points. So the law is exact, and ties need no special care.
 """
 
 from __future__ import annotations
@@ -23,24 +23,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.formulas import least_whole
-from leastnoise.exact.numbers import Exact, ln
-from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer, read_rational
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    NumberLike,
+    Size,
+    Source,
+    least_whole,
+    ln,
+    read_epsilon,
+    read_integer,
+    shape_of,
+)
 from leastnoise.mechanisms.rank.lattice import GridLattice, IntervalLattice, Lattice, Listed, read_grid, read_interval
 from leastnoise.mechanisms.rank.rank_bounds import changes_quantile, expected_changes, least_expected_changes
-from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule, Records, read_level
+from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule, Records, inwards, read_level
 from leastnoise.mechanisms.rank.reference import REFERENCE_ROWS, law_reference
 from leastnoise.mechanisms.rank.tally import Tally
 from leastnoise.mechanisms.truths import read_records
-from leastnoise.model.certificate import Certificate, PrivacyCertificate
-from leastnoise.model.channel import Channel
-from leastnoise.model.events import BoundedRange, Pure
+from leastnoise.model import (
+    LEVEL,
+    BoundedRange,
+    Certificate,
+    Channel,
+    ErrorEstimate,
+    Mechanism,
+    Privacy,
+    PrivacyCertificate,
+    Pure,
+    Reason,
+)
 from leastnoise.model.graphs import DatasetGraph, from_edges, hamming
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
-from leastnoise.model.privacy import Privacy
 
 __all__ = [
     "MOST_COINS",
@@ -49,6 +62,7 @@ __all__ = [
     "Quantile",
     "certify",
     "growing_databases",
+    "margin_inside",
     "read_method",
     "small_rank_certificate",
 ]
@@ -109,6 +123,11 @@ def read_method(method: str, last: int) -> str:
     return method
 
 
+def margin_inside(rate: Exact, last: int) -> int:
+    """So many records that the points beyond all of them have together at most 1/20 of the weight of a right one."""
+    return least_whole(lambda records: records * rate >= ln(_BEYOND * last)) if last else 0
+
+
 class LatticeQuantile(Mechanism):
     """P(r) ∝ e^(−(ε/2)·changes(r)) over the points r of a public lattice, or permute-and-flip with the same scores.
 
@@ -133,14 +152,8 @@ class LatticeQuantile(Mechanism):
 
     @property
     def margin(self) -> int:
-        """How many records inside a minimum or maximum is sought; zero for other levels.
-
-        With that many, the points beyond all records have together at most 1/20 of the weight of one that is right.
-        """
-        if 0 < self.level < 1 or not self.lattice.last:
-            return 0
-        inside = least_whole(lambda records: records * (self.epsilon / 2) >= ln(_BEYOND * self.lattice.last))
-        return inside if self.level == 0 else -inside
+        """How many records inside a minimum or maximum is sought; zero for other levels."""
+        return inwards(self.level, margin_inside(self.epsilon / 2, self.lattice.last))
 
     @property
     def law(self) -> RankLaw:
@@ -166,8 +179,9 @@ class LatticeQuantile(Mechanism):
         return self.law.pmf(place, self._read(truth).cells(), bits)
 
     def error(self, level: Fraction = LEVEL) -> ErrorEstimate:
-        """How many records would have to change for the answer to be right, at most, over all databases.
+        """How many more records than for the best point would have to change for the answer to be right, at most.
 
+        Over all databases; the best point needs none where every record is a point of the lattice.
         Errors in the unit of the records depend on the data: where the records near the quantile lie close together, so
         does the answer. In the worst case they are as large as `least_worst_error` says, for every mechanism. The error
         of a minimum is the number of records below the answer, that of a maximum the number above it.
@@ -266,9 +280,7 @@ class Quantile(LatticeQuantile):
         object.__setattr__(self, "lattice", read_grid(grid))
         object.__setattr__(self, "level", read_level(level))
         object.__setattr__(self, "records", None if records is None else read_integer(records, "records", at_least=1))
-        ends = Fraction(self.lattice.numbers[0]), Fraction(self.lattice.numbers[-1])
-        constant = ends[0] if missing is None else read_rational(missing, "missing", at_least=ends[0], at_most=ends[1])
-        object.__setattr__(self, "missing", constant)
+        object.__setattr__(self, "missing", self.lattice.read_missing(missing))
         object.__setattr__(self, "method", read_method(method, self.lattice.last))
 
 
@@ -291,7 +303,7 @@ class IntervalQuantile(LatticeQuantile):
     Raises:
         UnboundedData: A bound is missing or infinite.
 
-    >>> IntervalQuantile("2*ln(3)", 0, 1, step=0.25, records=1).pmf(0.5, [0.45])
+    >>> IntervalQuantile("2*ln(3)", 0, 1, step=0.25, records=1).pmf(0.5, [0.5])
     Enclosure(3/7)
     """
 

@@ -22,14 +22,10 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.formulas import least_whole
-from leastnoise.exact.numbers import ln
-from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.exact import Enclosure, NumberLike, least_whole, ln, read_rational
 from leastnoise.mechanisms.rank.quantile import Quantile, small_rank_certificate
 from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Reason
+from leastnoise.model import LEVEL, Certificate, ErrorEstimate, Reason
 
 __all__ = ["QuantileBound"]
 

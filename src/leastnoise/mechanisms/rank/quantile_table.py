@@ -18,16 +18,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.parameters import read_integer
-from leastnoise.exact.sources import Source
+from leastnoise.exact import Enclosure, Size, Source, read_integer, shape_of
 from leastnoise.mechanisms.rank.quantile import LatticeQuantile
 from leastnoise.mechanisms.rank.several_quantiles import SeveralQuantiles
 from leastnoise.mechanisms.rank.tally import Tally
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import Composed, Event
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
+from leastnoise.model import LEVEL, Certificate, Composed, ErrorEstimate, Event, Mechanism, Reason
 
 __all__ = ["QuantileTable"]
 
@@ -35,6 +30,8 @@ __all__ = ["QuantileTable"]
 @dataclass(frozen=True)
 class QuantileTable(Mechanism):
     """The same mechanisms for each of several groups. The truth is a table of counts: group by place of the lattice.
+
+    Each count may be three: of records below the point of the place, at it and above it.
 
     Args:
         parts: What is drawn for each group, in order: the quantiles first.
@@ -118,7 +115,7 @@ class QuantileTable(Mechanism):
 
     def _read(self, truth: Any) -> list[Tally]:
         tables = np.asarray(truth)
-        if tables.ndim != 2 or len(tables) != self.groups:
+        if tables.ndim not in (2, 3) or len(tables) != self.groups:
             raise BadParameter(
                 "the truth is a table of counts, a row for each group",
                 given=f"{tables.ndim} axes",

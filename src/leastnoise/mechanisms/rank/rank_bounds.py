@@ -18,9 +18,7 @@ from fractions import Fraction
 from math import exp, log
 from typing import Any
 
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.formulas import at_alpha, larger, least_whole
-from leastnoise.exact.numbers import Exact, ln
+from leastnoise.exact import Enclosure, Exact, at_alpha, larger, least_whole, ln
 from leastnoise.mechanisms.rank.rank_law import RankRule
 
 __all__ = ["changes_quantile", "expected_changes", "least_expected_changes"]

@@ -10,6 +10,12 @@ has one record more or less, one of them changes the excess by at most max(q, 1 
 1 − q)⌉: the least number to add or remove for the median, and at most one less than that for other levels. Either way a
 neighbour's changes(r) differs by at most one.
 
+A record between two points. Let changes'(r) be the number where every record has first moved to its nearest point, and
+changes(r) ≥ changes'(r) that of the records as they lie. The law weighs by min(changes(r), changes'(r) + spare). So
+where few records share a nearest point, ranks are the true ones; and where many lie between two points, the nearer
+point needs at most `spare` changes, so that some point always does. Either number differs by at most one for a
+neighbour, so the lesser of them does too.
+
 The margin moves the rank that is aimed at: m records above q·n in place of q·n. It is public, so a neighbour's
 changes(r) differs by at most one all the same. The minimum, q = 0, is aimed at so deep inside that the points below all
 records, which nothing stands against, seldom win; with few records the target is min(m, ⌊n/2⌋), which one record more
@@ -33,14 +39,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.enclosures import Enclosure, enclose, ln_above
-from leastnoise.exact.numbers import Exact, LogSum, exact_exp
-from leastnoise.exact.parameters import NumberLike, read_rational
-from leastnoise.exact.samplers.categorical_exp import categorical_exp, categorical_exp_pmf
-from leastnoise.exact.samplers.core_first import categorical_exp_core_first
-from leastnoise.exact.samplers.permute_and_flip import permute_and_flip, permute_and_flip_pmf
-from leastnoise.exact.samplers.uniform import uniform_integer
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    NumberLike,
+    Source,
+    categorical_exp,
+    categorical_exp_core_first,
+    categorical_exp_pmf,
+    exact_exp,
+    ln_above,
+    permute_and_flip,
+    permute_and_flip_pmf,
+    rational_below,
+    read_rational,
+    uniform_integer,
+)
 from leastnoise.mechanisms.rank.tally import PlaceCounts, Places
 
 __all__ = [
@@ -48,12 +62,13 @@ __all__ = [
     "RankRule",
     "Records",
     "Runs",
-    "rational_below",
+    "inwards",
     "read_level",
 ]
 
 _LARGEST_DENOMINATOR = 10**9
 _REST_EXPONENT = 45  # what lies beyond the reach has a share below e^-45 < 2^-64
+_SPARE_EXPONENT = 4  # where many records lie between two points, the nearer one keeps all but e^4 of its odds
 _NARROW = 1 << 62
 _LARGEST_POWER = 10**5  # of a rational
 
@@ -69,8 +84,8 @@ class Records(Protocol):
     def different(self) -> int:
         """How many different places they have, at most."""
 
-    def order(self, low: int, high: int) -> Places:
-        """The order statistics of two ranks and all between, counted from one."""
+    def selected(self, low: int, high: int) -> PlaceCounts:
+        """The records of two ranks and all between, counted from one, by their places."""
 
     def cells(self) -> PlaceCounts:
         """Every place that has a record, and how many."""
@@ -172,7 +187,9 @@ class Runs:
 
 @dataclass(frozen=True)
 class RankLaw:
-    """P(place) ∝ e^(−rate·changes(place)) on the places 0, …, last; or permute-and-flip with the same rate.
+    """P(place) ∝ e^(−rate·score(place)) on the places 0, …, last; or permute-and-flip with the same rate.
+
+    The score is min(changes(place), changes'(place) + spare).
 
     Attributes:
         rule: What a change is.
@@ -193,28 +210,56 @@ class RankLaw:
         """Points that need more changes than this have a total share below 2^-64: (last + 1)·e^(−rate·(reach + 1))."""
         return ceil((ln_above(self.last + 1) + _REST_EXPONENT) / rational_below(self.rate))
 
-    def near_runs(self, records: Records, changes: int) -> Runs:
-        """All runs of points that need at most so many changes: run 0 needs none, runs 2t − 1 and 2t need t."""
-        low, high = self.rule.ranks(np.arange(changes + 1), records.records)
-        first, last = max(int(low[-1]), 1), min(int(high[-1]), records.records)
-        statistics = np.concatenate([[0], records.order(first, last), [self.last]])
-        bottoms = statistics[np.clip(low, first - 1, None) - (first - 1)]
-        tops = statistics[np.clip(high, None, last + 1) - (first - 1)]
-        starts, lengths = np.empty((2, 2 * changes + 1), dtype=np.int64)
-        starts[0], lengths[0] = bottoms[0], tops[0] - bottoms[0] + 1
-        starts[1::2], lengths[1::2] = tops[:-1] + 1, np.diff(tops)
-        starts[2::2], lengths[2::2] = bottoms[1:], -np.diff(bottoms)
-        return Runs(starts, lengths, -((np.arange(2 * changes + 1) + 1) // 2))
+    @property
+    def spare(self) -> int:
+        """How many changes more than by the nearest points; the error that ranks would have from them is then noise."""
+        return min(ceil(_SPARE_EXPONENT / rational_below(self.rate)), _NARROW)
+
+    def near_runs(self, records: Records, changes: int) -> tuple[Runs, int, int] | None:
+        """The runs strictly between two places, and these two; None where the places beyond could have a larger share.
+
+        The places lie about so many changes away. All records beyond are counted, so with G of them above the lower one
+        and L below the upper one it is known how many changes every place beyond needs at least.
+        """
+        total = records.records
+        (low,), (high,) = self.rule.ranks(np.array([changes]), total)
+        first, last = max(int(low), 1), min(int(high), total)
+        cells = records.selected(first, last)
+        start, stop = int(first > 1), len(cells.places) - int(last < total)
+        if start >= stop:
+            return None
+        sums = first - 1 + cells.sums
+        before, after = int(sums[0]) if start else 0, total - int(sums[stop - 1])
+        bottom = int(cells.places[0]) if start else -1
+        top = int(cells.places[stop]) if stop < len(cells.places) else self.last + 1
+        nothing = np.zeros(1, dtype=np.int64)
+        beyond = [self.rule.changes(nothing, np.array([total - before]), total)] if start else []
+        beyond += [self.rule.changes(np.array([total - after]), nothing, total)] if stop < len(cells.places) else []
+        runs = self._runs(cells.part(start, stop), bottom, top, before, after)
+        far = min((int(each[0]) for each in beyond), default=None)
+        if far is not None and far + int(runs.exponents[runs.lengths > 0].max(initial=-far)) < self.reach:
+            return None
+        return runs, bottom, top
 
     def all_runs(self, cells: PlaceCounts) -> Runs:
         """A run for each place with records and for each gap between two: at most twice as many as places, and one."""
-        records, ends = cells.records, cells.sums
+        return self._anchored(self._runs(cells, -1, self.last + 1, 0, 0))
+
+    def _runs(self, cells: PlaceCounts, bottom: int, top: int, before: int, after: int) -> Runs:
+        """The runs strictly between two places, of which so many records lie at or before the first, at or after."""
+        ends = before + cells.sums
+        records = before + cells.records + after
         starts, lengths, below, above = np.empty((4, 2 * len(cells.places) + 1), dtype=np.int64)
-        starts[0], starts[2::2], starts[1::2] = 0, cells.places + 1, cells.places
-        lengths[::2], lengths[1::2] = np.append(cells.places, self.last + 1) - starts[::2], 1
-        below[0], below[2::2], below[1::2] = 0, ends, ends - cells.counts
+        starts[0], starts[2::2], starts[1::2] = bottom + 1, cells.places + 1, cells.places
+        lengths[::2], lengths[1::2] = np.append(cells.places, top) - starts[::2], 1
+        below[0], below[2::2], below[1::2] = before, ends, ends - cells.counts
         above[::2], above[1::2] = records - below[::2], records - ends
-        return self._anchored(Runs(starts, lengths, -self.rule.changes(below, above, records)))
+        scores = self.rule.changes(below, above, records)
+        if cells.sides is not None:
+            under, over = cells.sides
+            true = self.rule.changes(below[1::2] + under, above[1::2] + over, records)
+            scores[1::2] += np.minimum(true - scores[1::2], self.spare)  # min(true, nearest + spare), in 64 bits
+        return Runs(starts, lengths, -scores)
 
     def _anchored(self, runs: Runs) -> Runs:
         """The same runs in the same order, the anchor as one of its own."""
@@ -235,17 +280,20 @@ class RankLaw:
             runs = self.all_runs(records.cells())
             drawn: Places = permute_and_flip(np.repeat(runs.exponents, runs.lengths), count, source, rate=self.rate)
             return drawn
-        near = min(self.reach, self.rule.most_changes(records.records))
+        near = 2 * self.reach
         everything = cache(lambda: self.all_runs(records.cells()))
         plain = self.anchor is None and not self.rule.margin
-        if not plain or near >= min(records.different, self.rule.most_changes(records.records)):
+        few = near >= min(records.different, self.rule.most_changes(records.records))
+        found = None if few or not plain else self.near_runs(records, near)
+        if found is None:
             runs = everything()
             chosen = categorical_exp(runs.exponents, runs.lengths, count, source, rate=self.rate)
         else:
-            runs, core = self.near_runs(records, near), 2 * near + 1
+            runs, bottom, top = found
+            core = len(runs.starts)
 
             def rest() -> Runs:
-                far = everything().exponents < -near
+                far = (everything().starts <= bottom) | (everything().starts >= top)
                 return Runs(*(part[far] for part in _parts(everything())))
 
             chosen = categorical_exp_core_first(
@@ -280,10 +328,14 @@ class RankLaw:
         return Enclosure(weights[run] / total, weights[run] / total)
 
 
+def inwards(level: Fraction, records: int) -> int:
+    """The margin that moves a minimum or maximum inside by so many records; none for other levels.
+
+    >>> [inwards(Fraction(level), 5) for level in ("0", "1/2", "1")]
+    [5, 0, -5]
+    """
+    return records if level == 0 else -records if level == 1 else 0
+
+
 def _parts(runs: Runs) -> tuple[Places, Places, Places]:
     return runs.starts, runs.lengths, runs.exponents
-
-
-def rational_below(rate: Exact) -> Fraction:
-    """The rate, or a rational just below it."""
-    return enclose(rate.ball).lower if isinstance(rate, LogSum) else rate

@@ -7,22 +7,22 @@ several mechanisms with the same price is used. Numbers here are doubles, good t
 *One quantile.* The law is computed as it is. Permute-and-flip by its integral ∫₀¹ Σᵢ gapᵢ·pᵢ·Π_{j≠i} (1 − pⱼu) du.
 
 *Several.* With ties broken evenly an exponential law on ranks is a two-sided exponential law of the rank's deviation.
-The deviations of recursive quantiles are sums of such laws, by the shares that a level inherits from its borders; those
-of joint quantiles are the partial sums of m + 1 such laws, given that they add up to zero. Densities come from the
+The deviations of recursive quantiles are sums of such laws, by the shares that a level inherits from its borders. Those
+of joint quantiles are the partial sums of m + 1 such laws, less the level's share of their sum, which the drawn total
+takes up; where the number of records is public, given that they add up to zero. Densities come from the
 characteristic function 1/(1 + b²t²). A deviation x counts as the distance from the wanted rank to the ranks of the
 value that is answered: with w rows on each lattice point and the wanted rank anywhere among them, x²/(2w) where |x| ≤
-w, and |x| − w/2 beyond.
+w, and |x| − w/2 beyond. A minimum or maximum is its margin further off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from fractions import Fraction
 from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from leastnoise.mechanisms.rank.joint_ranks import JointRanks
 from leastnoise.mechanisms.rank.rank_law import RankLaw
 from leastnoise.mechanisms.rank.splitting import Splitting
 from leastnoise.mechanisms.rank.tally import PlaceCounts
@@ -42,6 +42,7 @@ Floats = NDArray[np.float64]
 def law_reference(law: RankLaw, rows: int) -> float:
     """The expected rank error of one quantile.
 
+    >>> from fractions import Fraction
     >>> from leastnoise.mechanisms.rank.rank_law import RankRule
     >>> median = RankRule(Fraction(1, 2), exchange=False)
     >>> exponential = law_reference(RankLaw(median, Fraction(1, 20), 2000), 1000)
@@ -61,7 +62,7 @@ def law_reference(law: RankLaw, rows: int) -> float:
         mean = _flipped_mean(lengths, changes, chances)
     else:
         mean = float((lengths * chances * changes).sum() / (lengths * chances).sum())
-    return mean * law.rule.unit / law.rule.level.denominator
+    return mean * law.rule.unit / law.rule.level.denominator + abs(law.rule.margin) * (law.rule.level in (0, 1))
 
 
 def _flipped_mean(lengths: Floats, changes: Floats, chances: Floats) -> float:
@@ -94,35 +95,44 @@ def splitting_reference(splitting: Splitting, rows_per_place: float) -> float:
         own = np.zeros(count)
         own[place] = max(level, 1 - level) / rate
         shares[split.middle] = own + (1 - level) * shares[split.low] + level * shares[split.high]
-    return float(np.mean([_error(*_density(shares[i], 1), rows_per_place) for i in range(count)]))
+    inside = _margins(splitting)
+    return float(np.mean([_error(*_density(shares[i]), rows_per_place, inside[i]) for i in range(count)]))
 
 
 @lru_cache(maxsize=256)
-def joint_reference(levels: Sequence[Fraction], rate: float, rows_per_place: float) -> float:
+def joint_reference(joint: JointRanks, rows_per_place: float) -> float:
     """The mean over all levels of the expected rank error, by the joint exponential law."""
-    count = len(levels)
-    scale = np.full(1, 1 / rate)
-    width = (count + 1) ** 0.5
+    count, scale, inside = len(joint.levels), 1 / float(joint.rate), _margins(joint)
     errors = []
-    for before in range(1, count + 1):
-        points, first = _density(scale, before, width)
-        _, rest = _density(scale, count + 1 - before, width)
-        errors.append(_error(points, np.maximum(first, 0) * np.maximum(rest, 0), rows_per_place))
+    for before, level in enumerate(joint.levels, start=1):
+        if joint.exchange:
+            width = (count + 1) ** 0.5
+            points, first = _density(np.full(before, scale), width)
+            _, rest = _density(np.full(count + 1 - before, scale), width)
+            density = np.maximum(first, 0) * np.maximum(rest, 0)
+        else:
+            share = float(level)
+            points, density = _density(scale * np.repeat([1 - share, share], [before, count + 1 - before]))
+        errors.append(_error(points, density, rows_per_place, inside[before - 1]))
     return float(np.mean(errors))
 
 
-def _density(scales: Floats, copies: int, width: float = 1.0) -> tuple[Floats, Floats]:
-    """Points, and at each of them the density of a sum of two-sided exponential laws, each taken so many times."""
-    spread = width * float(np.sqrt(2 * (scales**2).sum()))
+def _margins(law: JointRanks | Splitting) -> list[int]:
+    return [0 if 0 < level < 1 else law.margin for level in law.levels]
+
+
+def _density(scales: Floats, width: float | None = None) -> tuple[Floats, Floats]:
+    """Points, and at each of them the density of a sum of two-sided exponential laws."""
+    spread = float(np.sqrt(2 * (scales**2).sum())) if width is None else width * float(np.sqrt(2)) * float(scales[0])
     step = 30 * spread / _POINTS
     waves = 2 * np.pi * np.fft.fftfreq(_POINTS, step)
-    transform = np.prod(1 / (1 + (scales[:, np.newaxis] * waves) ** 2), axis=0) ** copies
+    transform = np.prod(1 / (1 + (scales[:, np.newaxis] * waves) ** 2), axis=0)
     density = np.real(np.fft.ifft(transform))
     points: Floats = step * np.fft.fftfreq(_POINTS, 1 / _POINTS).astype(np.float64)
     return points, density
 
 
-def _error(points: Floats, density: Floats, rows: float) -> float:
-    away = np.abs(points)
+def _error(points: Floats, density: Floats, rows: float, inside: int = 0) -> float:
+    away = np.abs(points + inside)
     loss = np.where(away <= rows, away**2 / (2 * rows), away - rows / 2)
     return float((loss * density).sum() / density.sum())

@@ -6,7 +6,7 @@
 share of ε. A neighbour has one record more or less: then one part of each round has. A neighbour that exchanges a
 record is two such steps away, so each share is halved.
 
-*Joint* (`joint_ranks`): one exponential mechanism chooses all of them at once.
+*Joint* (`joint_ranks`): one exponential mechanism chooses all of them at once, and the number of records with them.
 
 Records that are equal to a split point would all go to one side. So for the last two every place first becomes `jitter`
 finer ones, to which its records are dealt out in turn. One record more or less is then still one record more or less.
@@ -25,25 +25,41 @@ from typing import Any, ClassVar
 import numpy as np
 
 from leastnoise.errors import BadParameter, TooLarge
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure, ln_above
-from leastnoise.exact.formulas import scaled
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer
-from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.rank.joint_ranks import JointRanks, score_change
-from leastnoise.mechanisms.rank.lattice import IntervalLattice, read_interval
-from leastnoise.mechanisms.rank.quantile import MOST_COINS, certify, growing_databases
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    NumberLike,
+    Size,
+    Source,
+    ln_above,
+    rational_below,
+    read_epsilon,
+    read_integer,
+    scaled,
+    shape_of,
+)
+from leastnoise.mechanisms.rank.joint_ranks import JointRanks
+from leastnoise.mechanisms.rank.lattice import Lattice, read_grid, read_interval
+from leastnoise.mechanisms.rank.quantile import MOST_COINS, certify, growing_databases, margin_inside
 from leastnoise.mechanisms.rank.rank_bounds import changes_quantile, expected_changes
-from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule, rational_below, read_level
+from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule, inwards, read_level
 from leastnoise.mechanisms.rank.reference import REFERENCE_ROWS, joint_reference, law_reference, splitting_reference
 from leastnoise.mechanisms.rank.splitting import Splitting
 from leastnoise.mechanisms.rank.tally import PlaceCounts, Tally
 from leastnoise.mechanisms.truths import read_records
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import BoundedRange, Composed, Event, Grouped, Pure
+from leastnoise.model import (
+    LEVEL,
+    BoundedRange,
+    Certificate,
+    Composed,
+    ErrorEstimate,
+    Event,
+    Grouped,
+    Mechanism,
+    Pure,
+    Reason,
+)
 from leastnoise.model.graphs import hamming
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 
 __all__ = ["METHODS", "SeveralQuantiles"]
 
@@ -53,7 +69,7 @@ _MOST_JITTER = 1 << 10
 _MOST_WAYS = 1 << 12
 _MOST_LEVELS = 1 << 10
 _SEPARATE = ("so few quantiles are better asked one by one", "Dwork et al. 2006, basic composition")
-_MOST_JOINT = 1 << 18  # levels times ranks to look at, for the joint law
+_MOST_JOINT = 1 << 24  # weights to add up for one draw by the joint law
 METHODS = ("joint", "recursive", "permute and flip", "separate")
 
 
@@ -63,10 +79,11 @@ class SeveralQuantiles(Mechanism):
 
     Args:
         epsilon: The privacy of the whole release.
-        levels: Which quantiles, increasing, each strictly between 0 and 1.
+        levels: Which quantiles, increasing; 0 is the minimum, 1 the maximum.
         lower: Public; smaller values count as this one.
         upper: Public; larger values count as this one.
         step: The distance of two lattice points; 2^-20 of the width if left out.
+        grid: The points themselves, increasing, in place of bounds and step; not taken from the data.
         records: How many records there are, where that is public: then a neighbour exchanges one of them.
         missing: What NaN and None count as; `lower` if left out.
         method: "joint", "recursive", "permute and flip" or "separate"; if left out, the one with the least expected
@@ -79,7 +96,7 @@ class SeveralQuantiles(Mechanism):
 
     >>> quartiles = SeveralQuantiles(1, ["1/4", "1/2", "3/4"], 0, 100, step=1)
     >>> quartiles.method, len(quartiles.release([20, 35, 35, 62, 80]))
-    ('recursive', 3)
+    ('joint', 3)
     >>> SeveralQuantiles(1, [f"{k}/10" for k in range(1, 10)], 0, 100).method
     'joint'
     """
@@ -87,7 +104,7 @@ class SeveralQuantiles(Mechanism):
     name: ClassVar[str] = "several private quantiles"
     epsilon: Exact
     levels: tuple[Fraction, ...]
-    lattice: IntervalLattice
+    lattice: Lattice
     records: int | None
     missing: Fraction
     method: str
@@ -101,6 +118,7 @@ class SeveralQuantiles(Mechanism):
         upper: NumberLike | None = None,
         *,
         step: NumberLike | None = None,
+        grid: Sequence[NumberLike] | None = None,
         records: NumberLike | None = None,
         missing: NumberLike | None = None,
         method: str | None = None,
@@ -109,7 +127,9 @@ class SeveralQuantiles(Mechanism):
     ) -> None:
         object.__setattr__(self, "epsilon", read_epsilon(epsilon))
         object.__setattr__(self, "levels", _read_levels(levels))
-        object.__setattr__(self, "lattice", read_interval(lower, upper, step))
+        if grid is not None and (lower, upper, step) != (None, None, None):
+            raise BadParameter("a grid needs no bounds and no step", fix="leave them out")
+        object.__setattr__(self, "lattice", read_interval(lower, upper, step) if grid is None else read_grid(grid))
         object.__setattr__(self, "records", None if records is None else read_integer(records, "records", at_least=1))
         object.__setattr__(self, "missing", self.lattice.read_missing(missing))
         object.__setattr__(self, "jitter", read_integer(jitter, "jitter", at_least=1, at_most=_MOST_JITTER))
@@ -118,12 +138,12 @@ class SeveralQuantiles(Mechanism):
         rows = read_integer(expected_rows, "expected_rows", at_least=1)
         object.__setattr__(self, "method", METHODS[-1] if method is None else method)
         if method is None:
-            best = min(self.alternatives(), key=lambda each: each.reference_error(rows))
+            best = min(self.alternatives(rows), key=lambda each: each.reference_error(rows))
             object.__setattr__(self, "method", best.method)
 
-    def alternatives(self) -> tuple[SeveralQuantiles, ...]:
-        """The same quantiles by every method that is affordable here."""
-        return tuple(self.by(method) for method in METHODS if self._is_affordable(method))
+    def alternatives(self, rows: int = REFERENCE_ROWS, groups: int = 1) -> tuple[SeveralQuantiles, ...]:
+        """The same quantiles by every method that is affordable, for so many groups of about so many rows."""
+        return tuple(self.by(method) for method in METHODS if self._is_affordable(method, rows, groups))
 
     def by(self, method: str) -> SeveralQuantiles:
         """The same quantiles by another method."""
@@ -137,31 +157,40 @@ class SeveralQuantiles(Mechanism):
         if self.method == "recursive":
             return splitting_reference(self.splitting, on_each)
         if self.method == "joint":
-            return joint_reference(self.levels, float(self.joint.rate), on_each)
+            return joint_reference(self.joint, on_each)
         return sum(law_reference(self.separate_law(level), rows) for level in self.levels) / len(self.levels)
 
-    def _is_affordable(self, method: str) -> bool:
+    def _is_affordable(self, method: str, rows: int, groups: int) -> bool:
         """From public things only."""
         if method == "joint":
-            return 2 * self.joint.reach * len(self.levels) <= _MOST_JOINT
+            return groups * self.joint.work(10 * rows) <= _MOST_JOINT
         return method != "permute and flip" or self.lattice.last < MOST_COINS
 
     @property
     def splitting(self) -> Splitting:
         """The recursive law on the jittered lattice."""
         shares = len(self.levels).bit_length() * (1 if self.records is None else 2)
-        return Splitting(self.levels, self.epsilon / (2 * shares), (self.lattice.last + 1) * self.jitter - 1)
+        rate = self.epsilon / (2 * shares)
+        last = (self.lattice.last + 1) * self.jitter - 1
+        return Splitting(self.levels, rate, last, self._margin(rate, last))
 
     @property
     def joint(self) -> JointRanks:
         """The joint law on the jittered lattice."""
-        change = score_change(self.levels, exchange=self.records is not None)
-        return JointRanks(self.levels, self.epsilon / (2 * change), (self.lattice.last + 1) * self.jitter - 1)
+        exchange, last = self.records is not None, (self.lattice.last + 1) * self.jitter - 1
+        rate = self.epsilon / (4 if exchange else 2)
+        return JointRanks(self.levels, rate, last, exchange, self._margin(rate, last))
 
     def separate_law(self, level: Fraction) -> RankLaw:
         """The law of one quantile where each is asked for by itself."""
-        rule, flips = RankRule(level, exchange=self.records is not None), self.method == "permute and flip"
-        return RankLaw(rule, self.epsilon / (2 * len(self.levels)), self.lattice.last, flips)
+        rate, flips = self.epsilon / (2 * len(self.levels)), self.method == "permute and flip"
+        inside = inwards(level, self._margin(rate, self.lattice.last))
+        return RankLaw(RankRule(level, self.records is not None, inside), rate, self.lattice.last, flips)
+
+    def _margin(self, rate: Exact, last: int) -> int:
+        """How many records inside a minimum or maximum is sought; zero where neither is asked for."""
+        extreme = self.levels[0] == 0 or self.levels[-1] == 1
+        return margin_inside(rate, last) if extreme else 0
 
     @property
     def event(self) -> Event:
@@ -227,8 +256,9 @@ class SeveralQuantiles(Mechanism):
         method it leaves out records that share one of the finer places with an answer.
         """
         bounds = {"recursive": self._recursive_error, "joint": self._joint_error}
-        expected, quantile = bounds.get(self.method, self._separate_error)(level)
-        return ErrorEstimate("records", expected, {level: quantile}, attained=False)
+        expected, quantile, inside = bounds.get(self.method, self._separate_error)(level)
+        moved = Enclosure(expected.lower + inside, expected.upper + inside)
+        return ErrorEstimate("records", moved, {level: quantile + inside}, attained=False)
 
     def reason(self) -> Reason:
         """Why this method: it has the least error on the reference."""
@@ -238,8 +268,8 @@ class SeveralQuantiles(Mechanism):
                 "Kaplan, Schnapp and Stemmer, ICML 2022, Theorem 3.1",
             ),
             "joint": (
-                "one exponential mechanism chooses all quantiles, and one record moves two of its parts at most",
-                "Gillenwater, Joseph and Kulesza, ICML 2021, Theorem 3.1",
+                "one exponential mechanism chooses all quantiles and the number of records; one record moves one part",
+                "after Gillenwater, Joseph and Kulesza, ICML 2021; docs/theory/several_quantiles.md",
             ),
         }
         return Reason(*theorems.get(self.method, _SEPARATE))
@@ -260,30 +290,39 @@ class SeveralQuantiles(Mechanism):
         """The records by their places; from the records or their `Tally`."""
         if isinstance(truth, Tally):
             return truth.checked(self.lattice.last, self.records).cells()
-        return PlaceCounts.of(self.lattice.places(read_records(truth, float(self.missing), self.records)))
+        return self.lattice.cells(read_records(truth, float(self.missing), self.records))
 
-    def _separate_error(self, level: Fraction) -> tuple[Enclosure, Fraction]:
+    def _separate_error(self, level: Fraction) -> tuple[Enclosure, Fraction, int]:
         law = self.separate_law(self.levels[0])
-        most = None
-        if self.records is not None:
+        most, inside = None, self._margin(law.rate, law.last)
+        if self.records is not None and not inside:
             most = max(self.separate_law(level).rule.most_changes(self.records) for level in self.levels)
         bound = changes_quantile(law.last, law.rate, most, level)
-        return expected_changes(law.last, law.rate, most, law.flips), Fraction(bound)
+        return expected_changes(law.last, law.rate, most, law.flips), Fraction(bound), inside
 
-    def _joint_error(self, level: Fraction) -> tuple[Enclosure, Fraction]:
-        """P(more than T records off) ≤ sequences·e^(−rate·(2T − k)): some sequence has a score of at least −k."""
-        count, law = len(self.levels), self.joint
-        sequences, rate = ln_above(comb(law.last + count, count)), rational_below(law.rate)
-        always = Fraction(count, 2) + sequences / (2 * rate)
-        expected = always + 1 / (2 * rate)
-        return Enclosure(expected, expected), always + ln_above(1 / (1 - level)) / (2 * rate)
+    def _joint_error(self, level: Fraction) -> tuple[Enclosure, Fraction, int]:
+        """P(cost ≥ X) ≤ sequences·(4 + 2X/step)·e^(−rate·(X − B)), where some pair costs at most B = step.
 
-    def _recursive_error(self, level: Fraction) -> tuple[Enclosure, Fraction]:
+        A total N costs at least |n − N|, so the totals together count as 4 + 2X/step at most, for rate·step ≥ √2. With
+        Y = rate·(X − B) that is below (19 + 2·rate·B)·e^(Y/10). A member off by T costs at least T − 1/2. Where the
+        number of records is public, there is one total, B = 0 and a member off by T costs twice that.
+        """
+        law, count = self.joint, len(self.levels)
+        rate, sequences = rational_below(law.rate), ln_above(comb(law.last + count, count))
+        slope, start, off = Fraction(1), Fraction(0), 2
+        if not law.exchange:
+            slope, start, off = Fraction(9, 10), Fraction(law.step), 1
+            sequences += ln_above(19 + 2 * rate * law.step)
+        always = (start + sequences / (slope * rate)) / off + Fraction(1, 2)
+        expected = always + 1 / (slope * rate * off)
+        return Enclosure(expected, expected), always + ln_above(1 / (1 - level)) / (slope * rate * off), law.margin
+
+    def _recursive_error(self, level: Fraction) -> tuple[Enclosure, Fraction, int]:
         splitting = self.splitting
         each = 1 - (1 - level) / splitting.rounds  # so that a whole path of splits holds
         bound = changes_quantile(splitting.last, splitting.rate, None, each)
         factor = splitting.accumulated_error()
-        return scaled(expected_changes(splitting.last, splitting.rate, None), factor), factor * bound
+        return scaled(expected_changes(splitting.last, splitting.rate, None), factor), factor * bound, splitting.margin
 
 
 def _read_levels(levels: Sequence[NumberLike]) -> tuple[Fraction, ...]:
@@ -292,11 +331,7 @@ def _read_levels(levels: Sequence[NumberLike]) -> tuple[Fraction, ...]:
     if len(levels) > _MOST_LEVELS:
         raise TooLarge(f"there may be at most {_MOST_LEVELS} levels", given=len(levels), fix="pass fewer")
     read = tuple(read_level(level) for level in levels)
-    if not read or not 0 < read[0] <= read[-1] < 1:
-        raise BadParameter(
-            "levels must lie between 0 and 1", given=levels, fix="ask for a minimum or maximum by itself"
-        )
-    if any(low >= high for low, high in pairwise(read)):
+    if not read or any(low >= high for low, high in pairwise(read)):
         raise BadParameter("levels must increase, and be at least one", given=levels, fix='pass ["1/4", "1/2", "3/4"]')
     if lcm(*(level.denominator for level in read)) > _LARGEST_DENOMINATOR:
         raise BadParameter("levels must share a denominator below 10^9", given=levels, fix="round them")

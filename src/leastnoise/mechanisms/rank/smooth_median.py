@@ -34,18 +34,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size
-from leastnoise.exact.enclosures import Enclosure, enclose, exp_above, ln_above, ln_below
-from leastnoise.exact.formulas import at_alpha, least_whole
-from leastnoise.exact.numbers import Exact, LogSum
-from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer, read_rational
-from leastnoise.exact.samplers.laplace import truncated_geometric, truncated_geometric_pmf
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    LogSum,
+    NumberLike,
+    Size,
+    Source,
+    at_alpha,
+    enclose,
+    exp_above,
+    least_whole,
+    ln_above,
+    ln_below,
+    read_epsilon,
+    read_integer,
+    read_rational,
+    truncated_geometric,
+    truncated_geometric_pmf,
+)
 from leastnoise.mechanisms.rank.lattice import IntervalLattice, Listed, read_interval
 from leastnoise.mechanisms.truths import read_records
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import Approximate
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
+from leastnoise.model import LEVEL, Approximate, Certificate, ErrorEstimate, Mechanism, Reason
 
 __all__ = ["SmoothMedian", "smooth_bound"]
 

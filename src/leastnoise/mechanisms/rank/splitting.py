@@ -15,10 +15,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.sources import Source
-from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule
+from leastnoise.exact import Enclosure, Exact, Source
+from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule, inwards
 from leastnoise.mechanisms.rank.tally import PlaceCounts, Places
 
 __all__ = ["Split", "Splitting"]
@@ -45,11 +43,13 @@ class Splitting:
         levels: Increasing.
         rate: Of the rank law at each split.
         last: The last place of the lattice.
+        margin: How many records inside a minimum or maximum is sought.
     """
 
     levels: tuple[Fraction, ...]
     rate: Exact
     last: int
+    margin: int = 0
 
     @property
     def rounds(self) -> int:
@@ -120,4 +120,5 @@ class Splitting:
         return Enclosure(lower, upper)
 
     def _law(self, split: Split, last: int) -> RankLaw:
-        return RankLaw(RankRule(split.level, exchange=False), self.rate, last)
+        inside = inwards(self.levels[split.middle], self.margin)
+        return RankLaw(RankRule(split.level, exchange=False, margin=inside), self.rate, last)

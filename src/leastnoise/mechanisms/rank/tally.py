@@ -1,6 +1,7 @@
-"""Records as counts: how many lie at each place of the lattice. What an engine that keeps the records can hand over.
+"""Records as counts: how many lie nearest to each place of the lattice, and on which side of its point.
 
-A quantile mechanism sees a record only as its place on the lattice, so the counts give exactly the same law.
+A quantile mechanism sees nothing else of a record, so the counts, which an engine that keeps the records can hand over,
+give exactly the same law.
 """
 
 from __future__ import annotations
@@ -23,20 +24,30 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlaceCounts:
-    """So many records at each of some places. It is private, like the records.
+    """So many records nearest to each of some places. It is private, like the records.
 
     Attributes:
         places: Increasing.
         counts: At least one record each; together less than 2^63.
+        sides: How many of them lie below their point, and how many above it; None where all lie at it.
     """
 
     places: Places
     counts: Places
+    sides: tuple[Places, Places] | None = None
 
     @classmethod
-    def of(cls, places: Places) -> PlaceCounts:
-        """The cells of records at these places, in any order."""
-        return cls(*np.unique(places, return_counts=True))
+    def of(cls, places: Places, sides: Places | None = None) -> PlaceCounts:
+        """The cells of records at these places, in any order; below their points where the side is negative.
+
+        >>> PlaceCounts.of(np.array([2, 0, 2]), np.array([-1, 0, 1])).sides
+        (array([0, 1]), array([0, 1]))
+        """
+        if sides is None:
+            return cls(*np.unique(places, return_counts=True))
+        found, cell, counts = np.unique(places, return_inverse=True, return_counts=True)
+        below, above = (np.bincount(cell[side], minlength=len(found)) for side in (sides < 0, sides > 0))
+        return cls(found, counts, (below.astype(np.int64), above.astype(np.int64)))
 
     @cached_property
     def sums(self) -> Places:
@@ -53,9 +64,23 @@ class PlaceCounts:
         """How many places have records."""
         return len(self.places)
 
-    def order(self, low: int, high: int) -> Places:
-        """The places of the records of these ranks and all between, counted from one."""
-        return self.places[np.searchsorted(self.sums, np.arange(low, high + 1), side="left")]
+    def selected(self, low: int, high: int) -> PlaceCounts:
+        """The records of these ranks and all between, counted from one; the sides are those of whole places.
+
+        >>> PlaceCounts.of(np.array([0, 2, 2, 2, 5])).selected(3, 5).counts.tolist()
+        [2, 1]
+        """
+        start, stop = np.searchsorted(self.sums, [low, high], side="left").tolist()
+        chosen = self.part(start, stop + 1)
+        counts = chosen.counts.copy()
+        counts[-1] -= int(self.sums[stop]) - high
+        counts[0] -= low - 1 - (int(self.sums[start]) - int(self.counts[start]))
+        return PlaceCounts(chosen.places, counts, chosen.sides)
+
+    def part(self, start: int, stop: int) -> PlaceCounts:
+        """Some of the cells, in order."""
+        sides = None if self.sides is None else (self.sides[0][start:stop], self.sides[1][start:stop])
+        return PlaceCounts(self.places[start:stop], self.counts[start:stop], sides)
 
     def cells(self) -> PlaceCounts:
         """Itself."""
@@ -106,18 +131,23 @@ def _turns(shares: int) -> Sequence[int]:
 
 
 _LARGEST_SUM = 1 << 62
+_SIDES = 3  # below the point, at it, above it
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class Tally:
-    """So many records at each place, the lowest place first. It is private, like the records.
+    """So many records nearest to each place, the lowest place first. It is private, like the records.
 
-    Public is that it is a flat list of whole numbers, and its length. Each count is clamped to [0, 2^62/length]: that
-    moves two counts no further apart, so neighbours stay neighbours, and no sum leaves 64 bits.
+    A count for each place says that its records lie at its point; three counts for each place say how many lie below
+    it, at it and above it. Public is that it is such a list of whole numbers, and its length. Each count is clamped to
+    [0, 2^62/how many]: that moves two counts no further apart, so neighbours stay neighbours, and no sum leaves 64
+    bits.
 
     >>> tally = Tally([2, 0, 1])
-    >>> tally.records, tally.cells().order(2, 3).tolist()
+    >>> tally.records, tally.cells().places.tolist()
     (3, [0, 2])
+    >>> Tally([(0, 2, 0), (0, 0, 0), (1, 0, 0)]).cells().sides
+    (array([0, 1]), array([0, 0]))
     """
 
     counts: Places
@@ -129,14 +159,14 @@ class Tally:
             listed = counts.tolist() if isinstance(counts, np.ndarray) else list(counts)
             whole = all(isinstance(count, Integral) and not isinstance(count, bool) for count in listed)
             array = np.array([int(count) for count in listed], dtype=object) if whole else array
-        if array.ndim != 1 or not whole:
+        if not whole or (array.ndim != 1 and (array.ndim != 2 or array.shape[1] != _SIDES)):
             raise BadParameter(
-                "a tally is a flat list of whole numbers",
+                "a tally is a flat list of whole numbers, or of three for each place",
                 given=f"{array.ndim} axes",
                 fix="count the records at each place of the lattice",
             )
         wide = array if array.dtype.itemsize == 8 else array.astype(np.int64)
-        most = _LARGEST_SUM // max(len(array), 1)
+        most = _LARGEST_SUM // max(array.size, 1)
         object.__setattr__(self, "counts", np.minimum(np.maximum(wide, 0), most).astype(np.int64))
 
     @property
@@ -146,8 +176,10 @@ class Tally:
 
     def cells(self) -> PlaceCounts:
         """Every place that has a record, and how many."""
-        places = np.flatnonzero(self.counts)
-        return PlaceCounts(places, self.counts[places])
+        nearest = self.counts if self.counts.ndim == 1 else self.counts.sum(axis=1)
+        places = np.flatnonzero(nearest)
+        sides = None if self.counts.ndim == 1 else (self.counts[places, 0], self.counts[places, 2])
+        return PlaceCounts(places, nearest[places], sides)
 
     def checked(self, last: int, records: int | None) -> Tally:
         """Itself, if it has a count for every place and as many records as are said to be there.

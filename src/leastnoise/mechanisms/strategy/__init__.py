@@ -1,5 +1,6 @@
 """All answers of a publication from one release, with the least noise: linear workloads, hierarchies, marginals."""
 
+from leastnoise.mechanisms.strategy.mapped_strategy import MappedStrategy
 from leastnoise.mechanisms.strategy.marginals import MarginalsMechanism, plan_marginals
 from leastnoise.mechanisms.strategy.planning import Strategy, plan_strategy
 from leastnoise.mechanisms.strategy.pure_marginals import PureMarginalsMechanism
@@ -11,20 +12,14 @@ from leastnoise.mechanisms.strategy.strategy_mechanism import (
     StrategyMechanism,
     StrategyRelease,
 )
-from leastnoise.model.linear_workloads import (
-    ExplicitWorkload,
-    HierarchyWorkload,
-    IdentityWorkload,
-    PrefixSums,
-    Ranges,
-    TotalWorkload,
-)
+from leastnoise.model import ExplicitWorkload, HierarchyWorkload, IdentityWorkload, PrefixSums, Ranges, TotalWorkload
 
 __all__ = [
     "Estimates",
     "ExplicitWorkload",
     "HierarchyWorkload",
     "IdentityWorkload",
+    "MappedStrategy",
     "MarginalsMechanism",
     "PrefixSums",
     "PureMarginalsMechanism",

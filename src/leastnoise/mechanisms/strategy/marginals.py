@@ -22,20 +22,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure, sqrt_above
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
-from leastnoise.exact.samplers.rounded_gaussian import read_variance, rounded_gaussian_pmf
-from leastnoise.exact.samplers.scaled_gaussian import scaled_gaussian
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    Enclosure,
+    NumberLike,
+    Size,
+    Source,
+    read_integer,
+    read_rational,
+    read_variance,
+    rounded_gaussian_pmf,
+    scaled_gaussian,
+    shape_of,
+    sqrt_above,
+)
 from leastnoise.mechanisms.strategy.strategy_mechanism import normal_reach
 from leastnoise.mechanisms.truths import add_noise, read_whole_vector
-from leastnoise.model.events import GaussianPrivacy
-from leastnoise.model.limits import MOST_GROUPS, MOST_ROWS_PER_UNIT
-from leastnoise.model.marginals import Columns, MarginalStrategy, costs_of, interactions_of, share_of
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
-from leastnoise.model.strategies import GOALS
-from leastnoise.model.strategy_certificates import MarginalsCertificate
+from leastnoise.model import (
+    GOALS,
+    LEVEL,
+    MOST_GROUPS,
+    MOST_ROWS_PER_UNIT,
+    Columns,
+    ErrorEstimate,
+    GaussianPrivacy,
+    MarginalsCertificate,
+    MarginalStrategy,
+    Mechanism,
+    Reason,
+    costs_of,
+    interactions_of,
+    share_of,
+)
 
 __all__ = ["MarginalsMechanism", "plan_marginals", "read_tables"]
 

@@ -12,37 +12,46 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import log2, prod
+from math import ceil, log2, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge
-from leastnoise.exact.integer_matrices import IntegerMatrix
-from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.exact import IntegerMatrix, NumberLike, read_integer
+from leastnoise.mechanisms.strategy.cache import Found, kept
 from leastnoise.mechanisms.strategy.search import SearchResult, search
-from leastnoise.model.limits import MOST_CELLS, MOST_GROUPS, MOST_ROWS_PER_UNIT
-from leastnoise.model.linear_workloads import LinearWorkload, Weights
-from leastnoise.model.strategies import (
+from leastnoise.model import (
     GOALS,
+    MOST_CELLS,
+    MOST_GROUPS,
+    MOST_ROWS_PER_UNIT,
+    LinearWorkload,
     Precision,
+    StrategyCertificate,
     StrategyPart,
+    Weights,
     sensitivity_of,
     squared_sensitivity,
     strategy_bound,
     strategy_error,
 )
-from leastnoise.model.strategy_certificates import StrategyCertificate
 
-__all__ = ["Strategy", "certified_part", "inverse_of", "plan_strategy"]
+__all__ = ["Strategy", "certified_part", "guessed", "inverse_of", "plan_strategy"]
 
 Floats = NDArray[np.float64]
-_BITS = 24  # of an entry of the strategy
-_INVERSE_BITS = 40
+_MOST_BITS = 24  # of an entry of the strategy
+_WORD_BITS, _DOUBLE_BITS = 60, 53
+_MULTIPLIER_BITS = 40
 _DUAL_BITS = 46
 _SMALLEST_WEIGHT = 1e-9  # in the search, relative to the largest: the strategy has to answer everything
-_MIXTURES = (0.25, 0.5, 0.75)
-_FINE = Fraction(1, 10**10)
+_BEST, _ON_CELLS, _ON_ANSWERS = "the best strategy for one cell per unit", "noise on the cells", "noise on the answers"
+_MIXTURES = {share: f"a mixture, {share:.0%} noise on the cells" for share in (0.25, 0.5, 0.75)}
+_TREE = "a binary tree"
+_NAMES = frozenset({_BEST, _ON_CELLS, _ON_ANSWERS, _TREE, *_MIXTURES.values()})
+_MOST_GAP = Fraction(1, 100)
+_CLOSE, _LARGE, _CLOSE_ENOUGH = 36, 64, 12  # bits to which an inverse is refined, up to so many rows, and at least
+_MOST_CLOSE, _MOST_TURNS = 200, 4
 
 
 @dataclass(frozen=True)
@@ -146,25 +155,40 @@ def plan_strategy(
     return _planned(workloads, read, goal, cells, rows)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=8)
 def _planned(
     workloads: tuple[LinearWorkload, ...], read: tuple[Weights | None, ...], goal: str, cells: int, rows: int
 ) -> Strategy:
     """The plan; many prices ask for the same one."""
-    guesses = [_searched(workload, one, goal) for workload, one in zip(workloads, read, strict=True)]
+    asked = {"goal": goal, "groups": cells, "noise": "Gaussian"}
+
+    def is_good(found: Found) -> bool:
+        """A file that was forged may hold a poor strategy; for one cell per unit the bound tells."""
+        plan = Strategy(found.parts, goal, cells, rows, found.name)
+        return found.name in _NAMES and (cells > 1 or plan.gap <= _MOST_GAP)
+
+    found = kept(asked, workloads, read, lambda: _found(workloads, read, goal, cells), is_good)
+    return Strategy(found.parts, goal, cells, rows, found.name)
+
+
+def _found(workloads: tuple[LinearWorkload, ...], read: tuple[Weights | None, ...], goal: str, cells: int) -> Found:
+    guesses = [guessed(workload, one, goal) for workload, one in zip(workloads, read, strict=True)]
     name, chosen = _best(workloads, read, guesses, goal, cells)
     parts = tuple(
         _exact_part(workload, one, guess, matrix)
         for workload, one, guess, matrix in zip(workloads, read, guesses, chosen, strict=True)
     )
-    return Strategy(parts, goal, cells, rows, name)
+    return Found(name, parts)
 
 
-def _searched(workload: LinearWorkload, weights: Weights | None, goal: str) -> SearchResult:
+def guessed(workload: LinearWorkload, weights: Weights | None, goal: str) -> SearchResult:
+    """The best strategy for one cell per unit, in doubles."""
     if weights is None:
         return search(workload, largest=goal == "largest")
     rough = np.array([float(weight) for weight in weights])
-    return search(workload, np.maximum(rough, rough.max() * _SMALLEST_WEIGHT), largest=goal == "largest")
+    clipped = np.maximum(rough, rough.max() * _SMALLEST_WEIGHT)
+    # three diagonals prove nothing for answers that do not count
+    return search(workload, clipped, largest=goal == "largest", banded=min(weights) > 0)
 
 
 def _best(
@@ -175,7 +199,7 @@ def _best(
     groups: int,
 ) -> tuple[str, list[Floats]]:
     """The candidate with the least error in doubles; for one cell per unit the search has found it."""
-    name, chosen = "the best strategy for one cell per unit", [guess.matrix for guess in guesses]
+    name, chosen = _BEST, [guess.matrix for guess in guesses]
     if groups == 1:
         return name, chosen
     ranked = []
@@ -194,13 +218,13 @@ def _candidates(workload: LinearWorkload, guess: SearchResult) -> Iterator[tuple
     basis = np.eye(size) if workload.basis is None else workload.basis.array().astype(float)
     cells = np.linalg.inv(basis @ basis.T)
     gram = workload.weigh(np.ones(workload.answers)) / workload.below**2
-    yield "the best strategy for one cell per unit", guess.matrix
-    yield "noise on the cells", cells
-    yield "noise on the answers", _scaled(basis, gram)
-    for share in _MIXTURES:
-        yield f"a mixture, {share:.0%} noise on the cells", _scaled(basis, (1 - share) * guess.matrix + share * cells)
+    yield _BEST, guess.matrix
+    yield _ON_CELLS, cells
+    yield _ON_ANSWERS, _scaled(basis, gram)
+    for share, name in _MIXTURES.items():
+        yield name, _scaled(basis, (1 - share) * guess.matrix + share * cells)
     if workload.basis is None and size > 2:
-        yield "a binary tree", _scaled(basis, _tree(size))
+        yield _TREE, _scaled(basis, _tree(size))
 
 
 def _scaled(basis: Floats, matrix: Floats) -> Floats:
@@ -230,7 +254,7 @@ def _cost(workload: LinearWorkload, weights: Weights | None, matrix: Floats, goa
 def _rough_sensitivity(workloads: Sequence[LinearWorkload], matrices: Sequence[Floats], groups: int) -> float:
     """`squared_sensitivity` of doubles, times a power of two."""
     parts = [
-        (workload, IntegerMatrix(np.rint(np.ldexp(matrix, 40)).astype(np.int64).tolist(), len(matrix)))
+        (workload, IntegerMatrix(np.rint(np.ldexp(matrix, 40)).astype(np.int64)))
         for workload, matrix in zip(workloads, matrices, strict=True)
     ]
     return float(squared_sensitivity(parts, groups)) / 2.0 ** (40 * len(parts))
@@ -239,33 +263,41 @@ def _rough_sensitivity(workloads: Sequence[LinearWorkload], matrices: Sequence[F
 def _exact_part(workload: LinearWorkload, weights: Weights | None, guess: SearchResult, matrix: Floats) -> StrategyPart:
     """The whole strategy nearest to a guess."""
     root = np.linalg.cholesky(matrix[::-1, ::-1])[::-1, ::-1].T  # lower: row i needs no cell after i
-    scale = 2.0**_BITS if workload.basis is None else 2.0 ** (_BITS - np.floor(np.log2(np.abs(root).max())))
-    return certified_part(workload, weights, guess, _rounded(root * scale))
+    bits = min(_MOST_BITS, (_DOUBLE_BITS - len(root).bit_length()) // 2)  # so that doubles hold sums of squares exactly
+    scale = 2.0**bits if workload.basis is None else 2.0 ** (bits - np.floor(np.log2(np.abs(root).max())))
+    return certified_part(workload, weights, guess, IntegerMatrix(np.rint(root * scale).astype(np.int64)))
 
 
 def certified_part(
-    workload: LinearWorkload, weights: Weights | None, guess: SearchResult, strategy: tuple[tuple[int, ...], ...]
+    workload: LinearWorkload, weights: Weights | None, guess: SearchResult, strategy: IntegerMatrix
 ) -> StrategyPart:
     """A whole strategy with what proves its error and, from the search, what no strategy beats."""
-    gram = IntegerMatrix(strategy).transposed() @ IntegerMatrix(strategy)
-    inverse, precision = inverse_of(gram)
+    gram = strategy.transposed() @ strategy
+    precision = inverse_of(gram)
     shares: Weights = ()
     top = 1.0
     if guess.weights is not None:
         top = float(guess.weights.max())
         shares = tuple(Fraction(max(int(weight * 2.0**40 / top), 1), 2**40) for weight in guess.weights)
-    bits = _DUAL_BITS - int(np.ceil(np.log2(np.abs(guess.dual).max())))
-    factor = 2.0 ** (2 * bits) / top * float(_denominator(workload, weights, shares))
     multipliers: tuple[int, ...] = ()
-    if workload.basis is not None:
-        multipliers = tuple(int(Fraction(float(u) * factor)) for u in guess.multipliers)
+    dual = None
+    if guess.dual is None:
+        relative = guess.multipliers / guess.multipliers.max()
+        multipliers = tuple(max(int(u * 2.0**_MULTIPLIER_BITS), 1) for u in relative)
+    else:
+        bits = _DUAL_BITS - int(np.ceil(np.log2(np.abs(guess.dual).max())))
+        dual = IntegerMatrix(np.rint(np.ldexp(guess.dual, bits)).astype(np.int64))
+        if workload.basis is not None:
+            factor = 2.0 ** (2 * bits) / top * float(_denominator(workload, weights, shares))
+            multipliers = tuple(int(Fraction(float(u) * factor)) for u in guess.multipliers)
     part = StrategyPart(
         workload,
         weights,
         strategy,
-        inverse,
+        precision.inverse,
         precision.denominator,
-        dual=_triangle(_rounded(np.ldexp(guess.dual, bits))),
+        precision.closeness,
+        dual=dual,
         multipliers=multipliers,
         answer_weights=shares,
     )
@@ -281,34 +313,28 @@ def _denominator(workload: LinearWorkload, weights: Weights | None, shares: Weig
     return workload.gram(weights)[1]
 
 
-def _rounded(matrix: Floats) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(map(int, row)) for row in np.rint(matrix).tolist())
-
-
-def _triangle(rows: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(row[: i + 1]) for i, row in enumerate(rows))
-
-
-def inverse_of(gram: IntegerMatrix) -> tuple[tuple[tuple[int, ...], ...], Precision]:
-    """The lower triangle of G⁻¹ in whole numbers, and what it proves.
-
-    It is improved by Newton's steps until what it leaves open hardly counts.
-    """
-    guess = np.linalg.inv(gram.array().astype(float))
-    bits = _INVERSE_BITS - int(np.floor(log2(float(np.abs(guess).max()))))
-    rows, denominator = _rounded_long(guess, bits), 1 << bits
-    for turn in range(4):
-        precision = Precision.of(gram, IntegerMatrix.symmetric(_triangle(rows)), denominator)
-        trace = sum(int(rows[i][i]) for i in range(len(rows)))
-        if turn == 3 or precision.slack * len(rows) <= _FINE * Fraction(trace, denominator):
+def inverse_of(gram: IntegerMatrix) -> Precision:
+    """G⁻¹ in whole numbers, with what it proves; improved by Newton's steps where it is small or else too rough."""
+    size, rough = len(gram), gram.doubles()
+    guess = np.linalg.inv(rough)
+    guess = (guess + guess.T) / 2
+    most = int(np.floor(log2(float(np.abs(guess).max())))) + 1
+    bits = min(_WORD_BITS - 2 * size.bit_length(), _DOUBLE_BITS) - most
+    inverse, denominator = _whole(guess, bits)
+    for turn in range(_MOST_TURNS):
+        distance = gram.distance_above(inverse, denominator)
+        closeness = -(ceil(2 * distance * (1 << _MOST_CLOSE)) - 1).bit_length() + _MOST_CLOSE  # half: others may round
+        if closeness >= (_CLOSE if size <= _LARGE else _CLOSE_ENOUGH) or turn == _MOST_TURNS - 1:
             break
-        bits += _INVERSE_BITS
-        middle, shift = precision.middle().array(), (1 << bits) // denominator
-        rows = tuple(tuple(int(e) * shift // denominator for e in row) for row in middle)
+        bits += _WORD_BITS
+        doubled = 2 * denominator * inverse - inverse @ (gram @ inverse)
+        shift = (1 << bits) // denominator
+        inverse = IntegerMatrix((doubled.array() * shift) // denominator)
         denominator = 1 << bits
-    return _triangle(rows), precision
+    return Precision(gram, inverse, denominator, min(closeness, _MOST_CLOSE))
 
 
-def _rounded_long(matrix: Floats, bits: int) -> tuple[tuple[int, ...], ...]:
-    """Doubles times a power of two, as whole numbers of any size."""
-    return tuple(tuple(map(int, row)) for row in np.rint(np.ldexp(matrix, bits)).tolist())
+def _whole(matrix: Floats, bits: int) -> tuple[IntegerMatrix, int]:
+    """Doubles times 2^bits, rounded, and 2^bits."""
+    whole = IntegerMatrix(np.rint(np.ldexp(matrix, bits)).astype(np.int64))
+    return (whole, 1 << bits) if bits >= 0 else ((1 << -bits) * whole, 1)

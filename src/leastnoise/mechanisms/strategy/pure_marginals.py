@@ -19,21 +19,25 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure, sqrt_above
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
-from leastnoise.exact.sources import Source
+from leastnoise.exact import Enclosure, Exact, NumberLike, Size, Source, read_integer, read_rate, shape_of, sqrt_above
 from leastnoise.mechanisms.histogram.independent_noise import require_drawable
 from leastnoise.mechanisms.histogram.mapped_noise import reach_of
 from leastnoise.mechanisms.numeric import Geometric
 from leastnoise.mechanisms.strategy.marginals import plan_marginals, read_tables
 from leastnoise.mechanisms.truths import add_noise, read_whole_vector
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import Pure
-from leastnoise.model.limits import MOST_GROUPS, MOST_ROWS_PER_UNIT
-from leastnoise.model.marginals import Columns, MarginalStrategy, variance_of
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
+from leastnoise.model import (
+    LEVEL,
+    MOST_GROUPS,
+    MOST_ROWS_PER_UNIT,
+    Certificate,
+    Columns,
+    ErrorEstimate,
+    MarginalStrategy,
+    Mechanism,
+    Pure,
+    Reason,
+    variance_of,
+)
 
 __all__ = ["PureMarginalsMechanism"]
 

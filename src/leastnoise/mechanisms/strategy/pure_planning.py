@@ -1,12 +1,11 @@
 """From a linear workload to a good strategy for Laplace noise, which one unit's change in the ℓ1 norm decides.
 
-Candidates are noise on the cells, noise on the answers, and p-identity strategies (McKenna, Miklau, Hay and
-Machanavajjhala, PVLDB 11, 2018): all cells and p weighted sums of them, scaled so that every cell has ℓ1 norm one.
-The squared error of the last, as a function of the p·n weights Θ ≥ 0, has a gradient in closed form: with s = 1 +
-Θᵀ1, Q = diag(s)·V·diag(s) and C = (I + ΘᵀΘ)⁻¹ it is tr(Q·C), with the derivatives −2·Θ·C·Q·C +
-2·1·diag(V·diag(s)·C)ᵀ. A local optimum is a guess; the winner is certified. Whatever the number of cells
-and rows of a unit, the ranking is the same: all columns of a p-identity are equally long, and long columns cost
-others in proportion.
+Candidates are noise on the cells, noise on the answers, weighted trees, Haar wavelets, and p-identity strategies
+(McKenna, Miklau, Hay and Machanavajjhala, PVLDB 11, 2018): all cells and p weighted sums of them, scaled so that every
+cell has ℓ1 norm one. The squared error of the last, as a function of the p·n weights Θ ≥ 0, has a gradient in closed
+form: with s = 1 + Θᵀ1, Q = diag(s)·V·diag(s) and C = (I + ΘᵀΘ)⁻¹ it is tr(Q·C), with the derivatives −2·Θ·C·Q·C +
+2·1·diag(V·diag(s)·C)ᵀ. A local optimum is a guess; the winner is certified. Whatever the number of cells and rows of a
+unit, all but noise on the answers have columns of equal length, so that their ranking is the same.
 """
 
 from __future__ import annotations
@@ -14,30 +13,41 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from math import prod
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from leastnoise.errors import BadParameter, TooLarge
-from leastnoise.exact.integer_matrices import IntegerMatrix
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
+from leastnoise.exact import Exact, IntegerMatrix, NumberLike, read_integer, read_rate
 from leastnoise.mechanisms.numeric import Geometric
-from leastnoise.mechanisms.strategy.planning import Strategy, certified_part
-from leastnoise.mechanisms.strategy.search import SearchResult, search
-from leastnoise.model.limits import MOST_CELLS, MOST_GROUPS, MOST_ROWS_PER_UNIT
-from leastnoise.model.linear_workloads import LinearWorkload, Weights
-from leastnoise.model.strategies import GOALS, StrategyPart, Table
+from leastnoise.mechanisms.strategy.cache import Found, kept
+from leastnoise.mechanisms.strategy.planning import Strategy, certified_part, guessed
+from leastnoise.mechanisms.strategy.search import SearchResult
+from leastnoise.model import (
+    GOALS,
+    MOST_CELLS,
+    MOST_DENSE_CELLS,
+    MOST_GROUPS,
+    MOST_ROWS_PER_UNIT,
+    LinearWorkload,
+    StrategyPart,
+    Weights,
+)
 
-__all__ = ["plan_pure_strategy"]
+__all__ = ["plan_pure_strategy", "pure_alternatives"]
 
 Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+_BRANCHINGS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
+_SUMS = "cells and sums of them"
 _SCALE = 1 << 20  # the ℓ1 norm of a column
 _ROUNDS = 200
 _MOST_WORK = _ROUNDS << 16  # rounds times squared cells
 _CELLS_PER_SUM = 16
+_MOST_PRODUCTS = 1 << 17  # in one matrix product
 _GOLDEN = 0.6180339887498949
 _MOST_ANSWERS = 4  # times the cells: beyond, noise on the answers is not looked at
 
@@ -86,28 +96,58 @@ def plan_pure_strategy(
     return Strategy(parts, goal, most, each, "; ".join(dict.fromkeys(chosen)), "l1")
 
 
-def _chosen(workload: LinearWorkload, weights: Weights | None, goal: str, price: Exact, groups: int, rows: int) -> str:
-    """The candidate with the least error at a price; its error at variance one in doubles, the variance exact."""
-    ranked = []
+def pure_alternatives(
+    workload: LinearWorkload,
+    weights: Weights | None = None,
+    *,
+    epsilon: NumberLike,
+    goal: str = "total",
+    groups: int = 1,
+    rows: int = 1,
+) -> dict[str, Fraction]:
+    """The squared error of each candidate at a price; its error at variance one in doubles, the variance exact."""
+    price, found = read_rate(epsilon, "epsilon"), {}
     for name, strategy, error in _candidates(workload, weights, goal):
         written = IntegerMatrix(strategy)
-        columns = (written if workload.basis is None else written @ workload.basis).transposed().rows
-        lengths = sorted((sum(map(abs, column)) for column in columns), reverse=True)
+        lengths = sorted((written if workload.basis is None else written @ workload.basis).column_sizes(), reverse=True)
         noise = Geometric(price, rows * sum(lengths[:groups])).moment(2).upper
-        ranked.append((Fraction(error) * noise, name))
-    return min(ranked)[1]
+        found[name] = Fraction(error) * noise
+    return found
+
+
+def _chosen(workload: LinearWorkload, weights: Weights | None, goal: str, price: Exact, groups: int, rows: int) -> str:
+    """The candidate with the least error."""
+    ranked = pure_alternatives(workload, weights, epsilon=price, goal=goal, groups=groups, rows=rows)
+    return min((error, name) for name, error in ranked.items())[1]
 
 
 @lru_cache(maxsize=16)
 def _certified(workload: LinearWorkload, weights: Weights | None, goal: str, name: str) -> StrategyPart:
     """A candidate with what proves its error; many prices ask for the same one."""
+    if name == _SUMS:
+        return _sums(workload, weights, goal)
     strategy = next(strategy for known, strategy, _ in _candidates(workload, weights, goal) if known == name)
-    return certified_part(workload, weights, _guess(workload, weights, goal), strategy)
+    return certified_part(workload, weights, _guess(workload, weights, goal), IntegerMatrix(strategy))
+
+
+@lru_cache(maxsize=16)
+def _sums(workload: LinearWorkload, weights: Weights | None, goal: str) -> StrategyPart:
+    """The p-identity strategy, whose search takes long."""
+
+    def find() -> Found:
+        shares, ones = _guess(workload, weights, goal).weights, _doubles(workload, weights)
+        gram = workload.weigh(ones if shares is None else ones * shares)
+        strategy = IntegerMatrix(_p_identity(gram))
+        return Found(_SUMS, (certified_part(workload, weights, _guess(workload, weights, goal), strategy),))
+
+    asked = {"goal": goal, "noise": "Laplace"}
+    (part,) = kept(asked, [workload], [weights], find, lambda found: found.name == _SUMS).parts
+    return part
 
 
 @lru_cache(maxsize=16)
 def _guess(workload: LinearWorkload, weights: Weights | None, goal: str) -> SearchResult:
-    return search(workload, _doubles(workload, weights), largest=goal == "largest")
+    return guessed(workload, weights, goal)
 
 
 def _doubles(workload: LinearWorkload, weights: Weights | None) -> Floats:
@@ -115,7 +155,7 @@ def _doubles(workload: LinearWorkload, weights: Weights | None) -> Floats:
 
 
 @lru_cache(maxsize=16)
-def _candidates(workload: LinearWorkload, weights: Weights | None, goal: str) -> list[tuple[str, Table, float]]:
+def _candidates(workload: LinearWorkload, weights: Weights | None, goal: str) -> list[tuple[str, Whole, float]]:
     """All candidates with their errors at variance one, in doubles.
 
     For the goal "largest" the sums are searched with the weights at which Gaussian noise has equal largest errors.
@@ -123,8 +163,8 @@ def _candidates(workload: LinearWorkload, weights: Weights | None, goal: str) ->
     ones = _doubles(workload, weights)
     shares = _guess(workload, weights, goal).weights if goal == "largest" else None
     found = []
-    for name, strategy in _strategies(workload, ones if shares is None else ones * shares):
-        rows = np.array(strategy, dtype=float)
+    for name, strategy in _strategies(workload, weights, goal, ones if shares is None else ones * shares):
+        rows = strategy.astype(np.float64)
         inverse = np.linalg.inv(rows.T @ rows)
         if goal == "largest":
             error = float(np.max(ones * workload.forms(inverse))) / workload.below**2
@@ -134,33 +174,110 @@ def _candidates(workload: LinearWorkload, weights: Weights | None, goal: str) ->
     return found
 
 
-def _strategies(workload: LinearWorkload, weights: Floats) -> Iterator[tuple[str, Table]]:
+def _strategies(
+    workload: LinearWorkload, weights: Weights | None, goal: str, ones: Floats
+) -> Iterator[tuple[str, Whole]]:
     size = workload.rank
-    identity = tuple(tuple(int(i == j) for j in range(size)) for i in range(size))
+    identity = np.eye(size, dtype=np.int64)
     yield ("noise on the cells" if workload.basis is None else "noise on independent answers"), identity
-    if workload.answers <= _MOST_ANSWERS * size and workload.below == 1:
-        units = np.array(identity, dtype=object)
-        yield "noise on the answers", tuple(tuple(map(int, row)) for row in workload.evaluate(units).T.tolist())
-    if workload.basis is None and size > 2:
-        yield "cells and sums of them", _p_identity(workload.weigh(weights) / workload.below**2)
+    if workload.answers <= _MOST_ANSWERS * size and workload.below == 1 and size <= MOST_DENSE_CELLS:
+        answers = workload.evaluate(identity.astype(object)).T
+        yield "noise on the answers", answers.astype(np.int64)
+    if workload.basis is not None or size < 3:
+        return
+    gram = workload.weigh(ones)
+    yield "a weighted tree", _tree(gram)
+    yield "Haar wavelets", _wavelets(gram)
+    if size <= MOST_DENSE_CELLS:
+        yield _SUMS, _sums(workload, weights, goal).strategy.numbers(1)
 
 
-def _p_identity(gram: Floats) -> Table:
+def _blocks(gram: Floats, branching: int) -> list[float]:
+    """v_l = tr(V·P_l) for the projections P_l on vectors that are constant on blocks of branching^l cells.
+
+    The last block holds all cells; cells beyond the last one are zeros that nobody asks for.
+    """
+    found, width, sums = [float(np.trace(gram))], 1, gram
+    while width < len(gram):
+        width *= branching
+        starts = np.arange(0, len(sums), branching)
+        sums = np.add.reduceat(np.add.reduceat(sums, starts, axis=0), starts, axis=1)
+        found.append(float(np.trace(sums)) / width)
+    return found
+
+
+def _tree(gram: Floats) -> Whole:
+    """All nodes of a tree over the cells, each level with its weight; the best branching and weights.
+
+    On a full tree AᵀA = Σ w_l²·b^l·P_l, so that the projections P_l − P_{l+1} diagonalise it: with
+    g_l = Σ_{k ≤ l} w_k²·b^k the error is Σ (v_l − v_{l+1})/g_l, to be least for Σ w_l = 1.
+    """
+    from scipy.optimize import minimize  # here, because it takes long to import
+
+    best: tuple[float, int, Floats] | None = None
+    for branching in _BRANCHINGS:
+        kept = -np.diff([*_blocks(gram, branching), 0.0])
+        powers: Floats = np.power(float(branching), np.arange(len(kept), dtype=np.float64))
+
+        def cost(logs: Floats, kept: Floats = kept, powers: Floats = powers) -> tuple[float, Floats]:
+            weights = np.exp(logs - logs.max())
+            shares = weights / weights.sum()
+            sums = np.cumsum(shares**2 * powers)
+            slopes = -np.cumsum((kept / sums**2)[::-1])[::-1] * 2 * shares * powers  # by w_l
+            value = float(np.sum(kept / sums))
+            return np.log(value), shares * (slopes - shares @ slopes) / value
+
+        found = minimize(cost, np.zeros(len(kept)), jac=True, method="TNC")
+        if best is None or found.fun < best[0]:
+            shares = np.exp(found.x - found.x.max())
+            best = float(found.fun), branching, shares / shares.sum()
+    _, branching, shares = cast("tuple[float, int, Floats]", best)
+    size, rows = len(gram), []
+    for level, share in enumerate(shares):
+        weight = round(share * _SCALE)
+        if weight or not level:
+            width = branching**level
+            nodes = np.arange(-(-size // width))[:, None] == np.arange(size) // width
+            rows.append(nodes * np.int64(max(weight, 1)))
+    return np.vstack(rows)
+
+
+def _wavelets(gram: Floats) -> Whole:
+    """The sum of all cells and, for each block of a binary tree, its first half minus its second.
+
+    Source: Xiao, Wang and Gehrke, TKDE 23, 2011. On a full tree the error is Σ a_l/w_l² with
+    a_l = (v_{l-1} − v_l)/2^l, so that w_l ∝ a_l^⅓ is best.
+    """
+    size, blocks = len(gram), _blocks(gram, 2)
+    lost = [*(fine - coarse for fine, coarse in pairwise(blocks)), blocks[-1]]
+    widths = [*(2**level for level in range(1, len(blocks))), 2 ** (len(blocks) - 1)]
+    shares = np.cbrt(np.maximum(lost, 0) / np.array(widths, dtype=float))
+    places, rows = np.arange(size), []
+    for width, share in zip(widths[:-1], shares / shares.sum(), strict=False):
+        blocks_of = np.arange(-(-size // width))[:, None] == places // width
+        signs = np.where(places % width < width // 2, 1, -1)
+        rows.append(blocks_of * signs * np.int64(max(round(share * _SCALE), 1)))
+    rows.append(np.full((1, size), max(round(shares[-1] / shares.sum() * _SCALE), 1), dtype=np.int64))
+    return np.vstack(rows)
+
+
+def _p_identity(gram: Floats) -> Whole:
     """All cells and some weighted sums, in whole numbers."""
+    from scipy.optimize import minimize
+
     size = len(gram)
     sums = max(2, size // _CELLS_PER_SUM)
     start = np.modf(np.arange(1.0, sums * size + 1) ** 2 * _GOLDEN)[0].reshape(sums, size)  # spread, always the same
+    own, blocks = np.diagonal(gram), _column_blocks(gram, _MOST_PRODUCTS // (sums * size))
 
     def cost(flat: Floats) -> tuple[float, Floats]:
         theta = flat.reshape(sums, size)
         scale = 1 + theta.sum(axis=0)
-        weighed = gram * np.outer(scale, scale)
-        left = np.linalg.solve(np.eye(sums) + theta @ theta.T, theta)  # Θ·C
-        value = np.trace(weighed) - np.sum(left * (theta @ weighed))
-        mapped = left @ weighed
-        gradient = -2 * (mapped - (mapped @ theta.T) @ left)
-        columns = gram * scale
-        gradient += 2 * (np.diagonal(columns) - np.sum((columns @ theta.T) * left.T, axis=1))
+        moved = np.hstack(list((theta * scale) @ blocks))[:, :size]  # Θ·diag(s)·V
+        weighed = moved * scale  # Θ·Q
+        left, mapped = np.hsplit(np.linalg.solve(np.eye(sums) + theta @ theta.T, np.hstack([theta, weighed])), 2)
+        value = own @ scale**2 - np.sum(left * weighed)
+        gradient = 2 * (mapped @ theta.T) @ left - 2 * mapped + 2 * (own * scale - np.sum(moved * left, axis=0))
         return float(value), gradient.ravel()
 
     rounds = max(min(_ROUNDS, _MOST_WORK // size**2), 100)
@@ -168,5 +285,17 @@ def _p_identity(gram: Floats) -> Table:
     found = minimize(cost, start.ravel(), jac=True, bounds=limits, method="L-BFGS-B", options={"maxiter": rounds})
     theta = found.x.reshape(sums, size)
     full = np.vstack([np.eye(size), theta]) / (1 + theta.sum(axis=0))
-    rounded = np.rint(full * _SCALE).tolist()
-    return tuple(tuple(map(int, row)) for row in rounded if any(row))
+    rounded = np.rint(full * _SCALE).astype(np.int64)
+    kept: Whole = rounded[rounded.any(axis=1)]
+    return kept
+
+
+def _column_blocks(matrix: Floats, width: int) -> Floats:
+    """The columns in blocks, zeros after the last one.
+
+    Products with small matrices stay in one thread; threads of BLAS that wait for each other on a busy machine took a
+    hundred times as long.
+    """
+    size, width = len(matrix), max(1, min(width, len(matrix)))
+    padded = np.pad(matrix, ((0, 0), (0, -size % width)))
+    return np.ascontiguousarray(padded.reshape(size, -1, width).transpose(1, 0, 2))

@@ -24,20 +24,31 @@ from typing import Any, ClassVar
 import numpy as np
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.integer_matrices import IntegerMatrix
-from leastnoise.exact.parameters import read_integer, read_rational
-from leastnoise.exact.samplers.rounded_gaussian import rounded_gaussian, rounded_gaussian_pmf
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    Enclosure,
+    IntegerMatrix,
+    Size,
+    Source,
+    read_integer,
+    read_rational,
+    rounded_gaussian,
+    rounded_gaussian_pmf,
+    shape_of,
+)
 from leastnoise.mechanisms.strategy.planning import Strategy, inverse_of, plan_strategy
 from leastnoise.mechanisms.strategy.strategy_mechanism import StrategyMechanism
 from leastnoise.mechanisms.truths import read_whole_vector
-from leastnoise.model.events import GaussianPrivacy
-from leastnoise.model.linear_workloads import PrefixSums
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
-from leastnoise.model.strategies import StrategyPart, Table
-from leastnoise.model.strategy_certificates import StrategyCertificate
+from leastnoise.model import (
+    LEVEL,
+    ErrorEstimate,
+    GaussianPrivacy,
+    Mechanism,
+    PrefixSums,
+    Reason,
+    StrategyCertificate,
+    StrategyPart,
+    Table,
+)
 
 __all__ = ["RunningDay", "RunningTotals", "plan_running"]
 
@@ -118,8 +129,9 @@ class RunningTotals:
         """All days at once, with the same noise: what it says of errors holds day by day."""
         square = tuple((*row, *(0,) * (self.days - len(row))) for row in self.rows)
         strategy = IntegerMatrix(square)
-        triangle, precision = inverse_of(strategy.transposed() @ strategy)
-        part = StrategyPart(PrefixSums(self.days), None, square, triangle, precision.denominator)
+        near = inverse_of(strategy.transposed() @ strategy)
+        proof = near.inverse, near.denominator, near.closeness
+        part = StrategyPart(PrefixSums(self.days), None, strategy, *proof)
         plan = Strategy((part,), "total", 1, 1, "the best strategy for running totals")
         return StrategyMechanism(plan, self.columns[-1] / self.variance)
 

@@ -5,16 +5,24 @@ with multipliers λ ≥ 0, so Z follows from λ: with F·diag(λ)·Fᵀ = L·L�
 λ_j ← λ_j·f_jᵀ·Z·f_j is repeated, with Anderson's acceleration of ln λ, until (tr S)²/Σλ, which no strategy beats, is
 near enough to what Z costs. For the goal "largest" the answers get weights in the same way: ω_k ← ω_k·(error of
 answer k).
+
+Where V⁻¹ is zero beside three diagonals (prefix sums, ranges) so is L⁻¹·V⁻¹·L⁻ᵀ = S⁻², and a step needs no eigenvalue:
+`exact.tridiagonal` has the diagonal of S. For prefix sums W the errors W·Z⁻¹·Wᵀ come in the same way from the
+transposed matrix: with B = Ω^½·W·Λ^½ they are Ω^-½·(B·Bᵀ)^½·Ω^-½.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh_tridiagonal
 
-from leastnoise.model.linear_workloads import LinearWorkload
+from leastnoise.errors import BadParameter, TooLarge
+from leastnoise.exact import inverse_root_diagonal
+from leastnoise.model import MOST_DENSE_CELLS, Bands, LinearWorkload, PrefixSums
 
 __all__ = ["SearchResult", "search"]
 
@@ -30,15 +38,30 @@ class SearchResult:
 
     Attributes:
         matrix: Z, scaled so that no cell has more than one.
-        dual: P = Z⁻¹ as it follows from the multipliers.
+        dual: P = Z⁻¹ as it follows from the multipliers; None where these prove the bound alone.
         multipliers: λ.
         weights: ω of the answers, for the goal "largest".
     """
 
     matrix: Floats
-    dual: Floats
+    dual: Floats | None
     multipliers: Floats
     weights: Floats | None
+
+
+class _Known(Protocol):
+    """What every point knows of itself."""
+
+    @property
+    def multipliers(self) -> Floats: ...
+    @property
+    def weights(self) -> Floats | None: ...
+    @property
+    def reach(self) -> Floats: ...  # f_jᵀ·Z·f_j
+    @property
+    def errors(self) -> Floats | None: ...  # of the answers, for the goal "largest"
+    @property
+    def trace(self) -> float: ...  # of S
 
 
 @dataclass(frozen=True)
@@ -51,17 +74,106 @@ class _Point:
     root: Floats  # L, or its diagonal where F is the identity
     vectors: Floats  # of S
     values: Floats
-    reach: Floats  # f_jᵀ·Z·f_j
-    errors: Floats | None  # of the answers, for the goal "largest"
+    reach: Floats
+    errors: Floats | None
 
     @property
-    def bound(self) -> float:
-        """What no strategy beats."""
-        total = 1.0 if self.weights is None else float(self.weights.sum())
-        return float(self.values.sum() ** 2 / self.multipliers.sum()) / total
+    def trace(self) -> float:
+        return float(self.values.sum())
 
 
-class _Problem:
+@dataclass(frozen=True)
+class _BandedPoint:
+    """The same from three diagonals."""
+
+    multipliers: Floats
+    weights: Floats | None
+    diagonal: Floats  # of S⁻²
+    beside: Floats
+    reach: Floats
+    errors: Floats | None
+    trace: float
+
+
+def _bound(point: _Known) -> float:
+    """What no strategy beats."""
+    total = 1.0 if point.weights is None else float(point.weights.sum())
+    return point.trace**2 / float(point.multipliers.sum()) / total
+
+
+def _step(point: _Known) -> Floats:
+    """The change of the logarithms."""
+    mean = float(point.multipliers @ point.reach / point.multipliers.sum())
+    parts = [point.reach / mean]
+    if point.errors is not None and point.weights is not None:
+        parts.append(point.errors / float(point.weights @ point.errors / point.weights.sum()))
+    return np.log(np.maximum(np.concatenate(parts), _SMALLEST_STEP))
+
+
+class _Banded:
+    """A workload in doubles whose V⁻¹ is zero beside three diagonals."""
+
+    def __init__(self, workload: LinearWorkload, weights: Floats | None, largest: bool, bands: Bands) -> None:
+        self.workload, self.importance, self.largest = workload, weights, largest
+        self.bands = _in_doubles(bands)
+
+    def at(self, logs: Floats) -> _BandedPoint:
+        """Everything at these logarithms."""
+        cells, weights, bands = self.workload.cells, None, self.bands
+        multipliers = np.exp(logs[:cells])
+        full = np.ones(0)
+        if self.largest and isinstance(self.workload, PrefixSums):
+            weights = np.exp(logs[cells:])
+            full = weights if self.importance is None else weights * self.importance
+            bands = self.workload.bands(full)
+        diagonal, beside = bands.diagonal / multipliers, bands.beside / np.sqrt(multipliers[1:] * multipliers[:-1])
+        sums = _root_diagonal(diagonal, beside, float(multipliers @ bands.loads))
+        errors = None
+        if self.largest and isinstance(self.workload, PrefixSums):
+            mirrored = self.workload.mirrored_bands(multipliers)
+            other, aside = mirrored.diagonal / full, mirrored.beside / np.sqrt(full[1:] * full[:-1])
+            errors = _root_diagonal(other, aside, float(full @ mirrored.loads)) / full
+            errors = errors if self.importance is None else errors * self.importance
+        return _BandedPoint(multipliers, weights, diagonal, beside, sums / multipliers, errors, float(sums.sum()))
+
+    def tried(self, logs: Floats) -> _BandedPoint | None:
+        """The same; None where it can't be computed."""
+        try:
+            return self.at(logs)
+        except BadParameter:
+            return None
+
+    def cost(self, point: _BandedPoint) -> float:
+        """What Z costs, scaled so that no cell has more than one."""
+        worst = float(point.reach.max())
+        return worst * (point.trace if point.errors is None else float(point.errors.max()))
+
+    def near(self, gap: float) -> float:
+        """Where to stop: scaling each cell on its own makes the square of what is left here."""
+        return gap if self.largest else 0.1 * gap**0.5
+
+    def guess(self, point: _BandedPoint) -> SearchResult:
+        """Z, each cell scaled to one; the multipliers prove the bound alone."""
+        values, vectors = eigh_tridiagonal(point.diagonal, -point.beside)
+        scaled = vectors / (np.maximum(values, values[-1] * 1e-15) ** 0.25)
+        root = scaled @ scaled.T
+        each = np.sqrt(np.diagonal(root))
+        root /= each
+        root /= each[:, None]
+        return SearchResult(root, None, point.multipliers, point.weights)
+
+
+def _in_doubles(bands: Bands) -> Bands:
+    return Bands(*(part.astype(np.float64) for part in bands))
+
+
+def _root_diagonal(diagonal: Floats, beside: Floats, inverse_trace: float) -> Floats:
+    aside = np.concatenate([[0.0], beside, [0.0]])
+    most = float(np.max(diagonal + aside[1:] + aside[:-1]))
+    return inverse_root_diagonal(diagonal, beside**2, min(1 / inverse_trace, most), most)
+
+
+class _Dense:
     """A workload in doubles."""
 
     def __init__(self, workload: LinearWorkload, weights: Floats | None, largest: bool) -> None:
@@ -69,10 +181,6 @@ class _Problem:
         self.importance = np.ones(workload.answers) if weights is None else weights
         self.basis = None if workload.basis is None else workload.basis.array().astype(float)
         self.gram = workload.weigh(self.importance) / workload.below**2
-
-    def start(self) -> Floats:
-        """Equal multipliers, and equal weights."""
-        return np.zeros(self.workload.cells + (self.workload.answers if self.largest else 0))
 
     def at(self, logs: Floats) -> _Point:
         """Everything at these logarithms."""
@@ -124,13 +232,9 @@ class _Problem:
         scaled = (point.root * np.sqrt(point.reach))[:, None] * point.vectors
         return float(np.sum((point.gram @ scaled) * scaled / point.values))
 
-    def step(self, point: _Point) -> Floats:
-        """The change of the logarithms."""
-        mean = float(point.multipliers @ point.reach / point.multipliers.sum())
-        parts = [point.reach / mean]
-        if point.errors is not None and point.weights is not None:
-            parts.append(point.errors / float(point.weights @ point.errors / point.weights.sum()))
-        return np.log(np.maximum(np.concatenate(parts), _SMALLEST_STEP))
+    def near(self, gap: float) -> float:
+        """Where to stop."""
+        return gap
 
     def guess(self, point: _Point) -> SearchResult:
         """Z, scaled, and its dual."""
@@ -146,6 +250,7 @@ def search(
     weights: Floats | None = None,
     *,
     largest: bool = False,
+    banded: bool = True,
     gap: float = 1e-8,
     rounds: int = 400,
 ) -> SearchResult:
@@ -155,6 +260,7 @@ def search(
         workload: What is asked.
         weights: How much the squared error of each answer counts; None for ones.
         largest: Whether the largest weighted error is to be least, and not their sum.
+        banded: Whether three diagonals may be used where V⁻¹ has no more.
         gap: Where to stop.
         rounds: Where to stop in any case.
 
@@ -162,24 +268,53 @@ def search(
     >>> bool(np.allclose(search(IdentityWorkload(3)).matrix, np.eye(3)))
     True
     """
-    problem = _Problem(workload, weights, largest)
-    history: list[tuple[Floats, Floats]] = []
-    logs = problem.start()
+    bands = workload.bands(weights) if banded and workload.cells > 1 else None
+    if bands is not None and (not largest or isinstance(workload, PrefixSums)):
+        return _found(_Banded(workload, weights, largest, bands), gap, rounds)
+    if workload.rank > MOST_DENSE_CELLS:
+        raise TooLarge(
+            f"no structure of this workload is known, and strategies without it have at most {MOST_DENSE_CELLS} cells",
+            given=workload.rank,
+            fix='use wider bins, or leave out weights and the goal "largest"',
+        )
+    return _found(_Dense(workload, weights, largest), gap, rounds)
+
+
+_AnyPoint = TypeVar("_AnyPoint", bound=_Known)
+
+
+class _Searched(Protocol[_AnyPoint]):
+    """A problem with its points."""
+
+    workload: LinearWorkload
+    largest: bool
+
+    def at(self, logs: Floats) -> _AnyPoint: ...
+    def tried(self, logs: Floats) -> _AnyPoint | None: ...
+    def cost(self, point: _AnyPoint) -> float: ...
+    def near(self, gap: float) -> float: ...
+    def guess(self, point: _AnyPoint) -> SearchResult: ...
+
+
+def _found(problem: _Searched[_AnyPoint], gap: float, rounds: int) -> SearchResult:
+    """Anderson's steps from equal multipliers, and equal weights."""
+    workload, history = problem.workload, list[tuple[Floats, Floats]]()
+    logs = np.zeros(workload.cells + (workload.answers if problem.largest else 0))
     point = best = problem.at(logs)
-    least = problem.cost(best)
+    least, near = problem.cost(best), problem.near(gap)
     for _ in range(rounds):
-        if least <= point.bound * (1 + gap):
+        if least <= _bound(point) * (1 + near):
             break
-        history.append((logs, problem.step(point)))
+        history.append((logs, _step(point)))
         tried = _accelerated(history[-_MEMORY:])
         found = problem.tried(tried) if len(history) > 1 else None
-        if found is None or found.bound < point.bound:  # a plain step never lowers the bound
+        if found is None or _bound(found) < _bound(point):  # a plain step never lowers the bound
             del history[:-1]
             tried = logs + history[0][1]
             found = problem.at(tried)
         logs, point = np.maximum(tried, tried.max() + _LEAST_LOG), found
         cost = problem.cost(point)
-        if cost / point.bound < least / best.bound:
+        if cost / _bound(point) < least / _bound(best):
             best, least = point, cost
     return problem.guess(best)
 

@@ -22,36 +22,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.balls import normal_quantile, of_fraction
-from leastnoise.exact.enclosures import Enclosure, enclose, sqrt_above
-from leastnoise.exact.integer_matrices import IntegerMatrix
-from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.parameters import NumberLike, read_rate, read_rational
-from leastnoise.exact.samplers.rounded_gaussian import (
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    IntegerMatrix,
+    NumberLike,
+    Size,
+    Source,
+    ball_of,
+    enclose,
+    normal_quantile,
+    of_fraction,
+    read_rate,
+    read_rational,
     read_variance,
     rounded_gaussian,
     rounded_gaussian_moment,
     rounded_gaussian_pmf,
+    shape_of,
+    sqrt_above,
 )
-from leastnoise.exact.sources import Source
 from leastnoise.mechanisms.histogram.independent_noise import require_drawable
 from leastnoise.mechanisms.histogram.mapped_noise import reach_of
 from leastnoise.mechanisms.numeric import Geometric
 from leastnoise.mechanisms.strategy.planning import Strategy
 from leastnoise.mechanisms.truths import add_noise, read_whole_vector
-from leastnoise.model.events import GaussianPrivacy, Pure
-from leastnoise.model.linear_workloads import LinearWorkload, Ranges
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
-from leastnoise.model.strategies import StrategyPart
-from leastnoise.model.strategy_certificates import StrategyCertificate
+from leastnoise.model import (
+    LEVEL,
+    ErrorEstimate,
+    GaussianPrivacy,
+    LinearWorkload,
+    Mechanism,
+    Pure,
+    Ranges,
+    Reason,
+    StrategyCertificate,
+    StrategyPart,
+)
 
 __all__ = ["Estimates", "PureStrategyMechanism", "StrategyMechanism", "StrategyRelease", "normal_reach"]
 
 _GRID_BITS, _STEP_BITS = 32, 48
 _MOST_STEPS = 100
 _TWO_OVER_PI = Fraction(63662, 100000)  # rounded up
-_FARTHEST = Fraction(1, 1 << 24)  # ‖E‖² of an inverse that is good enough for least squares
+_CLOSE = 12  # bits of an inverse that is good enough for least squares
 
 
 @lru_cache(maxsize=64)
@@ -130,7 +144,7 @@ class StrategyRelease(Mechanism):
         """The expected absolute error of each answer, at most."""
 
     def _require_inverse(self) -> None:
-        if any(part.precision.off > _FARTHEST for part in self.strategy.parts):
+        if any(part.precision.closeness < _CLOSE for part in self.strategy.parts):
             raise BadParameter("the inverse of the strategy is too rough for least squares", fix="plan it again")
 
     @property
@@ -223,9 +237,7 @@ class StrategyRelease(Mechanism):
         """For each cell an error that its estimate does not exceed with this probability."""
         (part,) = self.strategy.parts
         precision, grid = part.precision, Fraction(2, 1 << _GRID_BITS)
-        below = precision.denominator**2
-        errors = [Fraction(form, below) + precision.slack for form in precision.middle().diagonal()]
-        return [self.reach_at(error, level) + grid for error in errors]
+        return [self.reach_at(form * precision.factor, level) + grid for form in precision.inverse.diagonal()]
 
     def certificate(self) -> StrategyCertificate:
         """The strategy with its error and bound."""
@@ -399,10 +411,7 @@ class PureStrategyMechanism(StrategyRelease):
         largest = outer_product([part.largest_coefficients for part in self.strategy.parts])
         found = []
         for error, most in zip(self._errors, largest, strict=True):
-            if not most or all(part.precision.off == 0 for part in self.strategy.parts):
-                count = error / most**2 if most else Fraction(0)
-            else:
-                count = _above_one(error / most**2)
+            count = _above_one(error / most**2) if most else Fraction(0)
             found.append(most * reach_of(self.geometric, count, Fraction(1), level))
         return found
 
@@ -442,11 +451,10 @@ def outer_product(lists: Sequence[Sequence[Fraction]]) -> list[Fraction]:
     return found
 
 
-def _times(table: NDArray[Any], matrix: Sequence[Sequence[int]]) -> NDArray[Any]:
+def _times(table: NDArray[Any], matrix: IntegerMatrix) -> NDArray[Any]:
     """The product of a matrix with each vector along the last axis."""
-    flat = IntegerMatrix(table.reshape(-1, table.shape[-1]).tolist(), table.shape[-1])
-    product = flat @ IntegerMatrix(matrix).transposed()
-    return product.array().reshape((*table.shape[:-1], len(matrix)))
+    flat = IntegerMatrix(table.reshape(-1, table.shape[-1]), table.shape[-1])
+    return (flat @ matrix.transposed()).array().reshape((*table.shape[:-1], len(matrix)))
 
 
 def _least_squares(table: NDArray[Any], part: StrategyPart) -> NDArray[Any]:
@@ -456,14 +464,14 @@ def _least_squares(table: NDArray[Any], part: StrategyPart) -> NDArray[Any]:
     and no entry of N·r is above one half: with ‖E‖ ≤ 2^-12 all of them are within one multiple.
     """
     precision, size = part.precision, part.workload.rank
-    rows = table.reshape(-1, table.shape[-1]).tolist()
-    wanted = (1 << _STEP_BITS) * (IntegerMatrix(rows, table.shape[-1]) @ IntegerMatrix(part.strategy))
+    rows = table.reshape(-1, table.shape[-1])
+    wanted = (1 << _STEP_BITS) * (IntegerMatrix(rows, table.shape[-1]) @ part.strategy)
     inverse, below = precision.inverse, precision.denominator
-    found = IntegerMatrix([[0] * size for _ in rows], size)
+    found = IntegerMatrix(np.zeros((len(rows), size), dtype=np.int64), size)
     for _ in range(_MOST_STEPS):
         step = ((wanted - found @ precision.gram) @ inverse).array()
         correction = (2 * step + below) // (2 * below)
         if not correction.any():
             break
-        found = found - IntegerMatrix((-correction).tolist(), size)
+        found = found - IntegerMatrix(-correction, size)
     return found.array().reshape((*table.shape[:-1], size))

@@ -18,15 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import TooLarge
-from leastnoise.exact.arrays import largest_size, wide_enough
-from leastnoise.exact.balls import of_fraction
-from leastnoise.exact.enclosures import Enclosure, enclose, exp_above
-from leastnoise.exact.formulas import at_alpha, least_whole
-from leastnoise.exact.numbers import Exact, double_of
-from leastnoise.exact.parameters import read_integer
-from leastnoise.exact.samplers.geometric import geometric
-from leastnoise.exact.samplers.laplace import discrete_laplace
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    Source,
+    at_alpha,
+    discrete_laplace,
+    double_of,
+    enclose,
+    exp_above,
+    geometric,
+    largest_size,
+    least_whole,
+    of_fraction,
+    read_integer,
+    wide_enough,
+)
 from leastnoise.mechanisms.vector.bodies import Body, Points
 
 __all__ = ["Envelope", "EuclideanBall"]

@@ -17,14 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import NumberTooLarge, TooLarge
-from leastnoise.exact.arrays import largest_size
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.formulas import at_alpha, least_whole, numerator, power_sum, ratio_of_power_sums, tail_sum
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import read_integer
-from leastnoise.exact.samplers.categorical_exp import categorical_exp
-from leastnoise.exact.samplers.negative_binomial import negative_binomial
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    Source,
+    at_alpha,
+    categorical_exp,
+    largest_size,
+    least_whole,
+    negative_binomial,
+    numerator,
+    power_sum,
+    ratio_of_power_sums,
+    read_integer,
+    tail_sum,
+)
 
 __all__ = ["Body", "FramedBody", "Points", "PolynomialBody", "RadialBody", "total_of"]
 

@@ -15,17 +15,19 @@ from math import prod
 from typing import Any, ClassVar
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.matrices import RationalMatrix
-from leastnoise.exact.parameters import NumberLike, read_rational
-from leastnoise.exact.samplers.rounded_gaussian_map import RoundedGaussianMap, Rows
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    Enclosure,
+    NumberLike,
+    RationalMatrix,
+    RoundedGaussianMap,
+    Rows,
+    Size,
+    Source,
+    read_rational,
+)
 from leastnoise.mechanisms.numeric.gaussian import Gaussian
 from leastnoise.mechanisms.truths import add_noise, read_whole_vector
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import GaussianPrivacy
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
+from leastnoise.model import LEVEL, Certificate, ErrorEstimate, GaussianPrivacy, Mechanism, Reason
 
 __all__ = ["GaussianMap"]
 

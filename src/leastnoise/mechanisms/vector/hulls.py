@@ -16,9 +16,9 @@ from math import factorial, lcm
 import numpy as np
 
 from leastnoise.errors import BadParameter, TooLarge
-from leastnoise.exact.matrices import IntegerVector, RationalMatrix
+from leastnoise.exact import IntegerVector, RationalMatrix
 
-__all__ = ["Boundary", "Simplex", "boundary", "determinant"]
+__all__ = ["HullBoundary", "Simplex", "boundary", "determinant"]
 
 _MOST_SIMPLICES = 20_000
 
@@ -26,7 +26,7 @@ Simplex = tuple[IntegerVector, ...]
 
 
 @dataclass(frozen=True)
-class Boundary:
+class HullBoundary:
     """The boundary of a symmetric polytope around zero.
 
     Attributes:
@@ -45,7 +45,7 @@ class Boundary:
         return Fraction(sum(abs(determinant(simplex)) for simplex in self.simplices), factorial(len(self.faces[0])))
 
 
-def boundary(columns: Sequence[IntegerVector]) -> Boundary:
+def boundary(columns: Sequence[IntegerVector]) -> HullBoundary:
     """The faces and a triangulation of the boundary of conv(±columns), which must span the space.
 
     Every face is triangulated from its first corner, and so are the faces of faces. The result is accepted only if the
@@ -63,7 +63,7 @@ def boundary(columns: Sequence[IntegerVector]) -> Boundary:
     dimension = len(columns[0])
     if dimension == 1:
         reach = corners[-1][0]
-        return Boundary(((1,),), reach, ((corners[-1],), (corners[0],)))
+        return HullBoundary(((1,),), reach, ((corners[-1],), (corners[0],)))
     normals = _normals(corners, dimension)
     scale = lcm(*(entry.denominator for normal in normals for entry in normal))
     faces = sorted(tuple(int(entry * scale) for entry in normal) for normal in normals)
@@ -81,7 +81,7 @@ def boundary(columns: Sequence[IntegerVector]) -> Boundary:
             fix="divide the columns by a common factor, or use the body of a plain norm",
         )
     half = tuple(face for face in faces if face > tuple(-entry for entry in face))
-    return Boundary(half, scale, tuple(simplices))
+    return HullBoundary(half, scale, tuple(simplices))
 
 
 def determinant(rows: Simplex) -> int:

@@ -21,22 +21,37 @@ from typing import Any, ClassVar
 import numpy as np
 
 from leastnoise.errors import BadParameter, NumberTooLarge
-from leastnoise.exact.arrays import Size, shape_of, wide_enough
-from leastnoise.exact.enclosures import Enclosure, exp_enclosure
-from leastnoise.exact.matrices import IntegerVector, RationalMatrix
-from leastnoise.exact.numbers import Exact, double_of
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    IntegerVector,
+    NumberLike,
+    RationalMatrix,
+    Size,
+    Source,
+    double_of,
+    exp_enclosure,
+    read_integer,
+    read_rate,
+    shape_of,
+    wide_enough,
+)
 from leastnoise.mechanisms.lower_bounds import changes_bound, lattice_packing_bound
 from leastnoise.mechanisms.truths import add_noise, read_whole_vector
 from leastnoise.mechanisms.vector.bodies import Body, FramedBody, total_of
 from leastnoise.mechanisms.vector.norms import CountingBody, CrossPolytope
-from leastnoise.model.certificate import Certificate, PrivacyCertificate
-from leastnoise.model.channel import Channel
-from leastnoise.model.events import Pure
+from leastnoise.model import (
+    LEVEL,
+    Certificate,
+    Channel,
+    ErrorEstimate,
+    Mechanism,
+    Privacy,
+    PrivacyCertificate,
+    Pure,
+    Reason,
+)
 from leastnoise.model.graphs import path
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
-from leastnoise.model.privacy import Privacy
 
 __all__ = ["KNorm"]
 

@@ -15,25 +15,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.matrices import IntegerVector, RationalMatrix, coordinates, distinct_columns, lattice_basis
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rate
-from leastnoise.mechanisms.candidates import Ranking, plan_for
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    IntegerVector,
+    NumberLike,
+    RationalMatrix,
+    coordinates,
+    distinct_columns,
+    lattice_basis,
+    read_integer,
+    read_rate,
+)
 from leastnoise.mechanisms.lower_bounds import MOST_COLUMNS
-from leastnoise.mechanisms.numeric.geometric import Geometric
+from leastnoise.mechanisms.numeric.integer_noise import Geometric
 from leastnoise.mechanisms.numeric.vector_laplace import VectorLaplace
 from leastnoise.mechanisms.vector.ball import EuclideanBall
 from leastnoise.mechanisms.vector.bodies import Body
 from leastnoise.mechanisms.vector.knorm import KNorm
 from leastnoise.mechanisms.vector.norms import CountingBody, CrossPolytope, Cube
 from leastnoise.mechanisms.vector.polytope import Polytope
-from leastnoise.model.mechanism import Mechanism
+from leastnoise.model import Mechanism, Ranking, plan_for
 
 __all__ = ["LinearMapProblem", "for_linear_map"]
 
 _LARGEST_BALL = 20  # dimensions in which a ball is drawn quickly
 _LARGEST_SQUARE = 10**9  # of the length of a column that is put into a ball
+_MOST_CELLS = 64  # of a map for which a strategy is looked for, and solved in rationals
+_LARGEST_ENTRY = 1 << 20  # of such a map
 
 
 def for_linear_map(matrix: Sequence[Sequence[NumberLike]] | NDArray[Any], epsilon: NumberLike) -> Ranking:
@@ -108,18 +117,22 @@ class LinearMapProblem:
 
 
 class _CellsToo(LinearMapProblem):
-    """Noise on the cells of the histogram is a candidate as well."""
+    """Noise on the cells of the histogram, and on sums of them, are candidates as well."""
 
     def candidates(self) -> Iterator[Mechanism]:
-        """Those of the answers, and F·(x + Z); for independent columns that is among them already."""
+        """Those of the answers, F·(x + Z), and a strategy; for independent columns F·(x + Z) is among the first."""
         # The histogram mechanisms are made of those for vectors.
         from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise
 
         yield from super().candidates()
         columns = distinct_columns(self.matrix)
-        if RationalMatrix(columns).rank() < len(columns):
+        distinct = tuple(zip(*columns, strict=True))
+        dependent = RationalMatrix(columns).rank() < len(columns)
+        if dependent:
             noise = Geometric(self.epsilon)
-            yield MappedNoise(tuple(zip(*columns, strict=True)), noise, noise.event)
+            yield MappedNoise(distinct, noise, noise.event)
+        if len(columns) <= _MOST_CELLS and max(max(map(abs, column)) for column in columns) <= _LARGEST_ENTRY:
+            yield from _with_strategy(distinct, dependent, self.epsilon)
 
 
 def _with_body(body: Body, columns: Sequence[IntegerVector], epsilon: Exact) -> KNorm:
@@ -139,6 +152,29 @@ def _with_columns(columns: Sequence[IntegerVector], epsilon: Exact) -> KNorm:
             fix="ask for fewer answers at once",
         )
     return KNorm(epsilon, Polytope(tuple(coordinates(columns, basis))), 1, rows, columns)
+
+
+def _with_strategy(matrix: tuple[IntegerVector, ...], dependent: bool, epsilon: Exact) -> Iterator[Mechanism]:
+    """The best strategy found for these answers, if it is not noise on the cells or on the answers.
+
+    Of dependent columns the cells are asked for as well, with weight zero: then the strategy may measure them all.
+    """
+    from leastnoise.mechanisms.strategy.mapped_strategy import MappedStrategy
+    from leastnoise.mechanisms.strategy.pure_planning import plan_pure_strategy
+    from leastnoise.model import ExplicitWorkload
+
+    asked, weights = matrix, None
+    if dependent:
+        cells = len(matrix[0])
+        asked = (*matrix, *(tuple(int(i == j) for j in range(cells)) for i in range(cells)))
+        weights = [1] * len(matrix) + [0] * cells
+    try:
+        plan = plan_pure_strategy(ExplicitWorkload(asked), epsilon=epsilon, weights=weights)
+    except TooLarge:
+        return
+    (part,) = plan.parts
+    if plan.name not in ("noise on the cells", "noise on the answers"):
+        yield MappedStrategy(matrix, part.strategy.rows, epsilon)
 
 
 def _read_matrix(matrix: Sequence[Sequence[NumberLike]] | NDArray[Any]) -> tuple[tuple[int, ...], ...]:

@@ -16,14 +16,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.exact.arrays import wide_enough
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.formulas import at_alpha, scaled
-from leastnoise.exact.laplace_sums import l1_quantile, mean_absolute_difference, mean_absolute_sum
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.samplers.laplace import discrete_laplace
-from leastnoise.exact.samplers.uniform import uniform_integer
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    Source,
+    at_alpha,
+    discrete_laplace,
+    l1_quantile,
+    mean_absolute_difference,
+    mean_absolute_sum,
+    scaled,
+    uniform_integer,
+    wide_enough,
+)
 from leastnoise.mechanisms.vector.bodies import FramedBody, Points, RadialBody
 
 __all__ = ["CountingBody", "CrossPolytope", "Cube"]

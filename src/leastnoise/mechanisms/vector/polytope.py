@@ -25,19 +25,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge
-from leastnoise.exact.arrays import largest_size, wide_enough
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.formulas import at_alpha
-from leastnoise.exact.laplace_sums import mean_absolute_sum, sum_size
-from leastnoise.exact.matrices import IntegerVector, RationalMatrix
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import read_integer
-from leastnoise.exact.samplers.categorical_exp import categorical_exp
-from leastnoise.exact.samplers.geometric import geometric
-from leastnoise.exact.samplers.uniform import uniform_integer
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    IntegerVector,
+    RationalMatrix,
+    Source,
+    at_alpha,
+    categorical_exp,
+    geometric,
+    largest_size,
+    mean_absolute_sum,
+    read_integer,
+    sum_size,
+    uniform_integer,
+    wide_enough,
+)
 from leastnoise.mechanisms.vector.bodies import FramedBody, Points
-from leastnoise.mechanisms.vector.hulls import Boundary, Simplex, boundary, determinant
+from leastnoise.mechanisms.vector.hulls import HullBoundary, Simplex, boundary, determinant
 
 __all__ = ["Polytope"]
 
@@ -173,7 +178,7 @@ class Polytope(FramedBody):
         return at_alpha(rate, lambda a: a**level / (1 - a) ** self.dimension, power=level + self.dimension)
 
     @cached_property
-    def _boundary(self) -> Boundary:
+    def _boundary(self) -> HullBoundary:
         return boundary(self.columns)
 
     @cached_property

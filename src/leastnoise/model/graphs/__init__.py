@@ -7,13 +7,14 @@
 
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.graphs.explicit import from_edges, from_networkx
-from leastnoise.model.graphs.grids import grid, hamming, hypercube
+from leastnoise.model.graphs.grids import grid, hamming, hypercube, torus
 from leastnoise.model.graphs.histograms import histograms
 from leastnoise.model.graphs.infinite import integers, naturals
 from leastnoise.model.graphs.layers import LayerDegrees
 from leastnoise.model.graphs.metric import from_distance
 from leastnoise.model.graphs.morphism import Morphism
 from leastnoise.model.graphs.path_cycle_complete import complete, cycle, path
+from leastnoise.model.graphs.places import from_places
 from leastnoise.model.graphs.reading import from_dict, parse_graph, read_graph
 from leastnoise.model.graphs.sorted_histograms import sorted_histograms
 
@@ -27,6 +28,7 @@ __all__ = [
     "from_distance",
     "from_edges",
     "from_networkx",
+    "from_places",
     "grid",
     "hamming",
     "histograms",
@@ -37,4 +39,5 @@ __all__ = [
     "path",
     "read_graph",
     "sorted_histograms",
+    "torus",
 ]

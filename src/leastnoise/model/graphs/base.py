@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leastnoise.errors import UnknownLabel, shown
-from leastnoise.exact.arrays import IntArray, Length
+from leastnoise.exact import IntArray, Length
 from leastnoise.model.graphs import symmetry
 from leastnoise.model.graphs.layers import LayerDegrees, layer_degrees_from, layers_from
 from leastnoise.model.labels import suggest
@@ -237,5 +237,5 @@ class DatasetGraph(ABC):
         return len(self.nodes)
 
     def _hint(self, label: object) -> str:
-        """What to write instead of a label that is none: the closest one."""
+        """What to write instead of a label that is not there: the closest one."""
         return suggest(label, islice(self.nodes, _NODES_SEARCHED_FOR_A_HINT), "node")

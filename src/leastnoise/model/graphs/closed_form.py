@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from leastnoise.exact.arrays import IntArray, Point
+from leastnoise.exact import IntArray, Point
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.graphs.sequences import LazyTuples, as_tuple
 from leastnoise.model.limits import require_memory

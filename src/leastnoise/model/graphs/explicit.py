@@ -9,14 +9,22 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from leastnoise.errors import BadGraph, UnknownLabel, shown
-from leastnoise.exact.arrays import IntArray
+from leastnoise.exact import IntArray
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.labels import decode_label, encode_label
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["ExplicitGraph", "from_edges", "from_networkx", "is_list_of_lists", "node_positions", "read_edges"]
+__all__ = [
+    "ExplicitGraph",
+    "ListedGraph",
+    "from_edges",
+    "from_networkx",
+    "is_list_of_lists",
+    "node_positions",
+    "read_edges",
+]
 
 
 class NetworkxLike(Protocol):
@@ -60,7 +68,7 @@ def from_edges(edges: Iterable[Sequence[Hashable]], nodes: Iterable[Hashable] | 
     if (repeated := (ends[1:] == ends[:-1]).all(axis=1)).any():
         twice = pairs[int(order[repeated.argmax()])]
         raise BadGraph("an edge is given twice", given=shown(twice), fix="give each pair of neighbours once")
-    return ExplicitGraph(listed, positions, ends)
+    return ExplicitGraph(listed, ends)
 
 
 def from_networkx(graph: NetworkxLike) -> DatasetGraph:
@@ -106,13 +114,37 @@ def node_positions(nodes: Sequence[Hashable]) -> dict[Hashable, int]:
     return positions
 
 
-class ExplicitGraph(DatasetGraph):
+class ListedGraph(DatasetGraph):
+    """A graph or metric whose nodes are held as a list of labels."""
+
+    def __init__(self, nodes: tuple[Hashable, ...]) -> None:
+        self._nodes, self._positions = nodes, node_positions(nodes)
+
+    @property
+    def size(self) -> int:
+        """The number of nodes."""
+        return len(self._nodes)
+
+    @property
+    def nodes(self) -> tuple[Hashable, ...]:
+        """The labels in node order."""
+        return self._nodes
+
+    def _position(self, label: object) -> int | None:
+        try:
+            return self._positions.get(label)
+        except TypeError:  # not hashable, so no label
+            return None
+
+
+class ExplicitGraph(ListedGraph):
     """A connected graph held as its sorted list of edges."""
 
-    def __init__(self, nodes: tuple[Hashable, ...], positions: dict[Hashable, int], edges: IntArray) -> None:
+    def __init__(self, nodes: tuple[Hashable, ...], edges: IntArray) -> None:
         from scipy.sparse.csgraph import connected_components  # slow to import, and seldom needed
 
-        self._nodes, self._positions, self._edges = nodes, positions, edges
+        super().__init__(nodes)
+        self._edges = edges
         edges.flags.writeable = False
         _, component = connected_components(self._sparse, directed=False)
         if component.any():
@@ -126,16 +158,6 @@ class ExplicitGraph(DatasetGraph):
     def name(self) -> str:
         """How many nodes and edges."""
         return f"graph({len(self._nodes)} nodes, {len(self._edges)} edges)"
-
-    @property
-    def size(self) -> int:
-        """The number of nodes."""
-        return len(self._nodes)
-
-    @property
-    def nodes(self) -> tuple[Hashable, ...]:
-        """The labels in node order."""
-        return self._nodes
 
     @cached_property
     def _sparse(self) -> csr_array[np.int8, tuple[int, int]]:
@@ -170,12 +192,6 @@ class ExplicitGraph(DatasetGraph):
     def __hash__(self) -> int:
         """Equal graphs have equal hashes."""
         return hash((self._nodes, self._edges.tobytes()))
-
-    def _position(self, label: object) -> int | None:
-        try:
-            return self._positions.get(label)
-        except TypeError:  # not hashable, so no label
-            return None
 
 
 def _read_pair(edge: Sequence[Hashable]) -> tuple[Hashable, Hashable]:

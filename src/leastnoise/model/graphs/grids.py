@@ -1,4 +1,8 @@
-"""Hamming graphs, hypercubes and grids: nodes are the tuples in a box."""
+"""Hamming graphs, hypercubes, grids and tori: nodes are the tuples in a box, and each is a Cartesian product.
+
+In a Cartesian product neighbours differ in one coordinate, along an edge of that factor: paths make a grid, cycles a
+torus, complete graphs a Hamming graph.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from leastnoise.errors import BadGraph
-from leastnoise.exact.arrays import IntArray, Length, Point
-from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.exact import IntArray, Length, NumberLike, Point, read_integer
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.graphs.closed_form import TupleGraph, plus, times_run
+from leastnoise.model.graphs.path_cycle_complete import complete, cycle, path
 from leastnoise.model.graphs.sequences import Box, as_tuple
 from leastnoise.model.limits import require_memory
 
-__all__ = ["grid", "hamming", "hypercube"]
+__all__ = ["factors_of", "grid", "hamming", "hypercube", "torus"]
 
 _LONGEST = 4096  # coordinates; the number of nodes is then still a number one can write down
 
@@ -56,8 +60,33 @@ def grid(*sides: NumberLike) -> DatasetGraph:
     return Grid(tuple(read_integer(side, "side", at_least=1) for side in sides))
 
 
+def torus(*sides: NumberLike) -> DatasetGraph:
+    """Tuples of places on cycles of at least three; neighbours differ by a step of one, d adds up the shorter ways.
+
+    >>> torus(5, 7), torus(5, 7).distance((0, 0), (4, 3)), torus(5, 7).degree((0, 0))
+    (torus(5, 7), 4, 4)
+    """
+    if not 1 <= len(sides) <= _LONGEST:
+        raise BadGraph(f"a torus has from 1 to {_LONGEST} sides", given=f"{len(sides)} sides", fix="write torus(5, 7)")
+    return Torus(tuple(read_integer(side, "side", at_least=3) for side in sides))
+
+
+def factors_of(graph: DatasetGraph) -> tuple[DatasetGraph, ...]:
+    """The graphs that this one is the Cartesian product of, one for each coordinate; none if it is not made so.
+
+    >>> factors_of(grid(3, 4)), factors_of(hypercube(2)), factors_of(torus(5, 7))
+    ((path(3), path(4)), (complete(2), complete(2)), (cycle(5), cycle(7)))
+    """
+    return graph.factors if isinstance(graph, _BoxGraph) and len(graph.sides) > 1 else ()
+
+
 class _BoxGraph(TupleGraph):
     """A graph whose neighbours differ in one coordinate."""
+
+    @property
+    @abstractmethod
+    def factors(self) -> tuple[DatasetGraph, ...]:
+        """The graph of each coordinate."""
 
     @property
     @abstractmethod
@@ -139,6 +168,11 @@ class Hamming(_BoxGraph):
     def _regular_everywhere(self) -> bool:
         return True
 
+    @property
+    def factors(self) -> tuple[DatasetGraph, ...]:
+        """A complete graph for each record."""
+        return (complete(self.alphabet),) * self.length
+
     def _steps(self, value: int, side: int) -> Iterator[int]:
         return (other for other in range(side) if other != value)
 
@@ -208,6 +242,11 @@ class Grid(_BoxGraph):
         sides = [side for side in self.sides if side > 1]
         return sides == [3] or all(side == 2 for side in sides)
 
+    @property
+    def factors(self) -> tuple[DatasetGraph, ...]:
+        """A path for each side."""
+        return tuple(path(side) for side in self.sides)
+
     def _steps(self, value: int, side: int) -> Iterator[int]:
         return (other for other in (value - 1, value + 1) if 0 <= other < side)
 
@@ -227,3 +266,100 @@ class Grid(_BoxGraph):
         by_side = sorted(range(len(sides)), key=lambda axis: sides[axis])
         found += [np.swapaxes(positions, a, b) for a, b in pairwise(by_side) if sides[a] == sides[b]]
         return np.stack([p.ravel() for p in found]) if found else np.empty((0, 1), dtype=np.int64)
+
+
+@dataclass(frozen=True, repr=False)
+class Torus(_BoxGraph):
+    """See `torus`."""
+
+    lengths: Point
+    kind = "torus"
+
+    @property
+    def name(self) -> str:
+        """The sides."""
+        return f"torus({', '.join(map(str, self.sides))})"
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"sides": list(self.sides)}
+
+    @property
+    def sides(self) -> Point:
+        """The number of values of each coordinate."""
+        return self.lengths
+
+    @property
+    def factors(self) -> tuple[DatasetGraph, ...]:
+        """A cycle for each side."""
+        return tuple(cycle(side) for side in self.sides)
+
+    def degree(self, node: Hashable) -> int:
+        """Two for each coordinate."""
+        self.index(node)
+        return 2 * len(self.sides)
+
+    def diameter(self) -> int:
+        """Half way round each side."""
+        return sum(side // 2 for side in self.sides)
+
+    def distance(self, x: Hashable, y: Hashable) -> int:
+        """The shorter ways round, added up."""
+        pairs = zip(self._point(x), self._point(y), self.sides, strict=True)
+        return sum(min(abs(a - b), side - abs(a - b)) for a, b, side in pairs)
+
+    def layer_sizes(self, start: Hashable) -> dict[Length, int]:
+        """The coefficients of the product of the sides' layer polynomials."""
+        self.index(start)
+        sizes = [1]
+        for side in self.sides:
+            layers = [1, *[2] * ((side - 1) // 2), *[1] * (1 - side % 2)]
+            found = [0] * (len(sizes) + len(layers) - 1)
+            for a, one in enumerate(sizes):
+                for b, other in enumerate(layers):
+                    found[a + b] += one * other
+            sizes = found
+        return dict(enumerate(sizes))
+
+    def is_vertex_transitive(self) -> bool:
+        """Rotations of the sides take any node to any other."""
+        return True
+
+    def _regular_everywhere(self) -> bool:
+        """One cycle, triangles (a Hamming graph) or squares (a hypercube).
+
+        Elsewhere two steps along a side of five or more have one neighbour nearer and a step along either of two sides
+        has two; beside squares a step along a triangle leads further along fewer edges than one along a square.
+        """
+        return len(self.sides) == 1 or set(self.sides) in ({3}, {4})
+
+    def has_regular_layers(self, *starts: Hashable) -> bool:
+        """Known for all nodes at once, for they are all alike."""
+        for start in starts:
+            self.index(start)
+        return self._regular_everywhere()
+
+    def _gaps(self, rows: IntArray, columns: IntArray) -> IntArray:
+        total = np.zeros((len(rows), len(columns)), dtype=np.int64)
+        for a, b, side in zip(rows.T, columns.T, self.sides, strict=True):
+            way = np.abs(a[:, None] - b[None, :])
+            total += np.minimum(way, side - way)
+        return total
+
+    def _term(self, a: Any, b: Any) -> Any:
+        raise NotImplementedError  # it depends on the side
+
+    def _steps(self, value: int, side: int) -> Iterator[int]:
+        return iter(sorted({(value - 1) % side, (value + 1) % side}))
+
+    def _most_edges(self) -> int:
+        return self.size * len(self.sides)
+
+    def _known_generators(self) -> IntArray:
+        # Rotations, reflections and exchanges of equal sides; a torus of several squares, a hypercube, has more.
+        self._require_memory_for_nodes(f"the automorphisms of {self.name}", width=16 * (3 * len(self.sides) + 1))
+        positions = np.arange(self.size).reshape(self.sides)
+        found = [np.roll(positions, 1, axis) for axis in range(len(self.sides))]
+        found += [np.flip(positions, axis) for axis in range(len(self.sides))]
+        by_side = sorted(range(len(self.sides)), key=lambda axis: self.sides[axis])
+        found += [np.swapaxes(positions, a, b) for a, b in pairwise(by_side) if self.sides[a] == self.sides[b]]
+        return np.stack([p.ravel() for p in found])

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from leastnoise.exact.arrays import IntArray, Length, Point
-from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.exact import IntArray, Length, NumberLike, Point, read_integer
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.graphs.closed_form import TupleGraph, plus, times_run
 from leastnoise.model.graphs.sequences import Multisets

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from leastnoise.errors import InfiniteGraph, UnknownLabel, shown
-from leastnoise.exact.arrays import Length
+from leastnoise.exact import Length
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.graphs.sequences import as_whole
 
@@ -57,20 +57,20 @@ class InfinitePath(DatasetGraph):
 
     @property
     def nodes(self) -> Sequence[Hashable]:
-        """Not to be had."""
+        """Not available: the graph is infinite."""
         self._refuse()
 
     def edges(self) -> NoReturn:
-        """Not to be had."""
+        """Not available: the graph is infinite."""
         self._refuse()
 
     def distances_from(self, node: Hashable) -> NoReturn:
-        """Not to be had."""
+        """Not available: the graph is infinite."""
         self._number(node)
         self._refuse()
 
     def index(self, label: Hashable) -> NoReturn:
-        """Not to be had."""
+        """Not available: the graph is infinite."""
         self._number(label)
         self._refuse()
 

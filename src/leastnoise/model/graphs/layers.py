@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leastnoise.errors import BadGraph
-from leastnoise.exact.arrays import IntArray, Length
+from leastnoise.exact import IntArray, Length
 
 if TYPE_CHECKING:
     from leastnoise.model.graphs.base import DatasetGraph

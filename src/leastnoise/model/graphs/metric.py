@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from leastnoise.errors import BadGraph, shown
-from leastnoise.exact.arrays import IntArray
-from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.exact import IntArray, NumberLike, read_rational
 from leastnoise.model.graphs.base import DatasetGraph
-from leastnoise.model.graphs.explicit import is_list_of_lists, node_positions
+from leastnoise.model.graphs.explicit import ListedGraph, is_list_of_lists, node_positions
 from leastnoise.model.labels import decode_label, encode_label
 
 __all__ = ["from_distance", "read_metric"]
@@ -72,12 +71,11 @@ def read_metric(nodes: Sequence[Any], distances: Sequence[Sequence[str]]) -> Dat
     return from_distance(table, [decode_label(node) for node in nodes])
 
 
-class Metric(DatasetGraph):
+class Metric(ListedGraph):
     """A finite metric space, held as whole numbers over one common denominator."""
 
     def __init__(self, nodes: tuple[Hashable, ...], table: list[list[Fraction]]) -> None:
-        self._nodes = nodes
-        self._positions = node_positions(nodes)
+        super().__init__(nodes)
         self._denominator = lcm(*(value.denominator for row in table for value in row))
         whole = [[value.numerator * (self._denominator // value.denominator) for value in row] for row in table]
         # Two distances must be addable without overflow; beyond that, Python's numbers are slower but exact too.
@@ -114,16 +112,6 @@ class Metric(DatasetGraph):
     def name(self) -> str:
         """How many nodes."""
         return f"metric({len(self._nodes)} nodes)"
-
-    @property
-    def size(self) -> int:
-        """The number of nodes."""
-        return len(self._nodes)
-
-    @property
-    def nodes(self) -> tuple[Hashable, ...]:
-        """The labels in node order."""
-        return self._nodes
 
     def edges(self) -> IntArray:
         """All pairs (i, j) with i < j."""
@@ -162,12 +150,6 @@ class Metric(DatasetGraph):
     def __hash__(self) -> int:
         """Equal metrics have equal hashes."""
         return hash((self._nodes, self._denominator, tuple(self._whole.flat)))
-
-    def _position(self, label: object) -> int | None:
-        try:
-            return self._positions.get(label)
-        except TypeError:  # not hashable, so no label
-            return None
 
     @cached_property
     def _edge_classes(self) -> Sequence[IntArray]:

@@ -12,7 +12,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import NotAMorphism, UnknownLabel, shown
-from leastnoise.exact.arrays import Length
+from leastnoise.exact import Length
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.limits import require_memory
 

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from leastnoise.exact.arrays import IntArray, Length, Point
-from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.exact import IntArray, Length, NumberLike, Point, read_integer
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.graphs.closed_form import ClosedForm
 from leastnoise.model.graphs.sequences import as_whole
@@ -267,7 +266,7 @@ class EvenLine:
 
 
 def find_line(graph: DatasetGraph) -> EvenLine | None:
-    """The line that a finite graph is, None if it is none.
+    """The line that a finite graph is, None if it is not one.
 
     >>> from leastnoise.model.graphs import cycle, from_edges, from_distance
     >>> find_line(from_edges([("b", "c"), ("a", "b")])).order, find_line(cycle(5))
@@ -281,7 +280,7 @@ def find_line(graph: DatasetGraph) -> EvenLine | None:
         return _metric_line(graph)
     if isinstance(graph, Path):
         return EvenLine(graph, range(graph.size), Fraction(1))
-    if isinstance(graph, ClosedForm) and graph.degree(graph.nodes[0]) > 2:  # by formula: its edges may be too many
+    if isinstance(graph, ClosedForm) and graph.diameter() != graph.size - 1:  # by formula: its edges may be too many
         return None
     edges = graph.edges()
     degrees = np.bincount(edges.ravel(), minlength=graph.size)

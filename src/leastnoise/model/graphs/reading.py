@@ -3,6 +3,10 @@
 An edge list has two labels on a line, separated by a comma, a semicolon or blanks; empty lines and those that begin
 with # are skipped. Labels that look like whole numbers are whole numbers. Directions, weights and other attributes of
 GraphML are refused where they would change which nodes are neighbours, else not used.
+
+A dataset graph is public: it says which datasets are neighbours. So whatever is wrong with it is refused, and the error
+shows the line or the edge. Graphs that are private data are read by `mechanisms/combinatorial/graph_input.py`, which
+refuses no edge for the nodes that it joins, and shows none.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -18,7 +23,7 @@ from xml.parsers import expat
 from leastnoise.errors import BadGraph, shown
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.graphs.explicit import from_edges, read_edges
-from leastnoise.model.graphs.grids import grid, hamming, hypercube
+from leastnoise.model.graphs.grids import grid, hamming, hypercube, torus
 from leastnoise.model.graphs.histograms import histograms
 from leastnoise.model.graphs.infinite import integers, naturals
 from leastnoise.model.graphs.metric import read_metric
@@ -29,7 +34,7 @@ from leastnoise.model.labels import unknown_label
 __all__ = ["from_dict", "parse_graph", "read_graph"]
 
 Maker: TypeAlias = Callable[..., DatasetGraph]
-Entry = TypeVar("Entry")
+Found = TypeVar("Found")
 
 _LARGEST = 1 << 26  # bytes
 _ENDINGS = (".json", ".graphml", ".xml", ".csv", ".tsv", ".txt", ".edges", ".edgelist")
@@ -45,6 +50,7 @@ _FAMILIES: dict[str, tuple[Maker, str]] = {
     "naturals": (naturals, "naturals"),
     "path": (path, "path:20"),
     "sorted_histograms": (sorted_histograms, "sorted_histograms:10,4"),
+    "torus": (torus, "torus:5x7"),
 }
 
 
@@ -81,22 +87,21 @@ def from_dict(data: Mapping[str, Any]) -> DatasetGraph:
     makers: dict[str, Maker] = {
         **{kind: maker for kind, (maker, _) in _FAMILIES.items()},
         "edges": read_edges,
-        "grid": _read_grid,
+        "grid": partial(_read_box, grid),
         "metric": read_metric,
+        "torus": partial(_read_box, torus),
     }
     fields = {str(name): value for name, value in data.items() if name != "graph"}
     return _make(_find(data["graph"], makers), [], fields, data, fix)
 
 
-def _read_grid(sides: Sequence[Any]) -> DatasetGraph:
+def _read_box(maker: Maker, sides: Sequence[Any]) -> DatasetGraph:
     if not isinstance(sides, list | tuple):
-        raise BadGraph(
-            "the sides of a grid are a list", given=shown(sides), fix='write {"graph": "grid", "sides": [3, 4]}'
-        )
-    return grid(*sides)
+        raise BadGraph("the sides are a list", given=shown(sides), fix='write {"graph": "grid", "sides": [3, 4]}')
+    return maker(*sides)
 
 
-def _find(kind: str, known: Mapping[str, Entry]) -> Entry:
+def _find(kind: str, known: Mapping[str, Found]) -> Found:
     if kind not in known:
         raise unknown_label(kind, known, "kind of graph")
     return known[kind]

@@ -12,7 +12,7 @@ from typing import SupportsIndex, cast, overload
 
 import numpy as np
 
-from leastnoise.exact.arrays import IntArray, Point
+from leastnoise.exact import IntArray, Point
 
 __all__ = ["Box", "LazyTuples", "Multisets", "as_tuple", "as_whole"]
 

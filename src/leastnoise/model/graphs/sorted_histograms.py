@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from leastnoise.exact.arrays import IntArray, Point
-from leastnoise.exact.parameters import NumberLike, read_integer
+from leastnoise.exact import IntArray, NumberLike, Point, read_integer
 from leastnoise.model.graphs.base import DatasetGraph
 from leastnoise.model.graphs.closed_form import TupleGraph
 from leastnoise.model.graphs.histograms import MOST_RECORDS, MOST_TYPES, moved

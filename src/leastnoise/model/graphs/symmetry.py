@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from leastnoise.errors import BadGraph, MissingPackage
-from leastnoise.exact.arrays import IntArray
+from leastnoise.exact import IntArray
 from leastnoise.model.limits import require_memory
 
 __all__ = ["Colors", "find_generators", "keeps", "node_orbits", "pair_orbits"]

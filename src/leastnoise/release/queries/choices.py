@@ -15,19 +15,15 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.composition.price import pure_within
+from leastnoise.composition.cost import pure_within
 from leastnoise.data import CountRows, CountUnits, Predicate, SumOf
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.formulas import larger, scaled
-from leastnoise.exact.numbers import Exact
+from leastnoise.data.columns import counted
+from leastnoise.exact import Enclosure, Exact, larger, scaled
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import Exponential, OneShotTopK, PeelingTopK, PermuteAndFlip, plan_for
 from leastnoise.mechanisms.choice.selection import Selection, least_regret
 from leastnoise.mechanisms.choice.top_k import TopK
-from leastnoise.model.events import BoundedRange, Composed, Event, Pure
-from leastnoise.model.mechanism import Mechanism
-from leastnoise.model.privacy import Privacy
-from leastnoise.model.sensitivity import Sensitivity
+from leastnoise.model import BoundedRange, Composed, Event, Mechanism, Privacy, Pure, Sensitivity
 from leastnoise.release.arguments import FixedPoint, cell_keys
 from leastnoise.release.plan import AnswerPlan, quantile_of
 from leastnoise.release.queries.counts import in_steps, options_in_steps, whole_numbers
@@ -161,7 +157,7 @@ class BestKeys(CellQuery):
         """The score of a key."""
         if self.scale is not None:
             return SumOf(self.of, self.scale.low, self.scale.high, self.scale.step)
-        return CountUnits() if self.of == "units" else CountRows()
+        return counted(self.of)
 
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """Permute-and-flip, or k turns of it."""

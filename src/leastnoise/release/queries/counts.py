@@ -6,7 +6,7 @@ Keys that nobody has come back as noisy zeros. Sums are added up in exact fixed 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, ClassVar, cast
@@ -15,19 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.data import Axis, SumOf
-from leastnoise.exact.formulas import scaled
+from leastnoise.exact import scaled
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import Candidate, confidence_interval, plan_for
 from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem, IndependentNoise
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
-from leastnoise.model.mechanism import ErrorEstimate
-from leastnoise.model.privacy import Privacy
-from leastnoise.model.show import number
+from leastnoise.model import ErrorEstimate, Privacy, number
 from leastnoise.release.arguments import FixedPoint, cell_keys
 from leastnoise.release.plan import AnswerPlan, quantile_of
 from leastnoise.release.queries.query import CellQuery, CountQuery
 from leastnoise.release.sensitivity import sensitivity_of, steps_reachable
 from leastnoise.release.tables import TidyTable, measure_names
+from leastnoise.release.whole import WholeNumbers
 
 __all__ = [
     "Count",
@@ -54,7 +53,8 @@ class Count(CountQuery):
         """Noise on each cell."""
         sensitivity = self.sensitivity_of_counts()
         problem = HistogramProblem(price, self.cells, sensitivity, self.reachable)
-        return noise_plan(problem, partial(cells_table, self.axes, sensitivity.step))
+        plan = noise_plan(problem, partial(cells_table, self.axes, sensitivity.step))
+        return replace(plan, whole=_not_negative)
 
     def read(self) -> NDArray[Any]:
         """The counts, flattened."""
@@ -113,6 +113,12 @@ class Sum(CellQuery):
     def read(self) -> NDArray[Any]:
         """The sums in steps, flattened."""
         return self.totals(self.measure)
+
+
+def _not_negative(drawn: list[int]) -> WholeNumbers:
+    """Counts are drawn as whole numbers, and no two of them have to agree."""
+    counts = tuple(max(0, int(count)) for count in drawn)
+    return WholeNumbers(counts, np.array(counts, dtype=object))
 
 
 def noise_plan(

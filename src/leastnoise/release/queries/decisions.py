@@ -7,15 +7,11 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar
 
-from leastnoise.composition.price import pure_within
-from leastnoise.exact.formulas import least_whole
-from leastnoise.exact.numbers import Exact
+from leastnoise.composition.cost import pure_within
+from leastnoise.exact import Exact, least_whole
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.rainbow.decision import Decision
-from leastnoise.model.limits import MOST_ROWS
-from leastnoise.model.mechanism import LEVEL
-from leastnoise.model.privacy import Privacy
-from leastnoise.model.sensitivity import Sensitivity
+from leastnoise.model import LEVEL, MOST_ROWS, Privacy, Sensitivity
 from leastnoise.release.arguments import cell_keys
 from leastnoise.release.plan import AnswerPlan, quantile_of
 from leastnoise.release.queries.query import CountQuery
@@ -58,7 +54,7 @@ class _Decision(CountQuery):
         )
 
     def margin(self, decision: Decision, level: Fraction) -> int:
-        """The least margin, in whole multiples of what one unit can change, that is told right with this chance."""
+        """The least margin, in multiples of what one unit can change, decided correctly with this probability."""
         each = self.sensitivity.amount
         return each * least_whole(lambda m: decision.probability_correct(m * each).lower >= level, start=1)
 

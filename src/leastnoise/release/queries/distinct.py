@@ -17,7 +17,7 @@ from typing import ClassVar
 from leastnoise.data import col, typed
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem
-from leastnoise.model.privacy import Privacy
+from leastnoise.model import Privacy
 from leastnoise.release.plan import AnswerPlan
 from leastnoise.release.queries.counts import cells_table, noise_plan
 from leastnoise.release.queries.query import Query

@@ -13,15 +13,14 @@ from functools import partial
 from typing import Any, ClassVar, cast
 
 from leastnoise.data import CountRows, CountUnits, Measure, Predicate, SumOf, col, typed
-from leastnoise.exact.enclosures import Enclosure
+from leastnoise.data.columns import counted, free_name
+from leastnoise.exact import Enclosure
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import plan_for
 from leastnoise.mechanisms.choice.unknown_options import UnknownTopK
 from leastnoise.mechanisms.histogram.keys_found import FoundKeys, KeysFound
 from leastnoise.mechanisms.histogram.noisy_threshold import ThresholdedCounts, UnknownKeys
-from leastnoise.model.mechanism import Mechanism
-from leastnoise.model.privacy import Privacy
-from leastnoise.model.show import number
+from leastnoise.model import Mechanism, Privacy, number
 from leastnoise.release.arguments import FixedPoint, read_key, write_key
 from leastnoise.release.plan import AnswerPlan, quantile_of
 from leastnoise.release.queries.counts import bars_around, in_steps, options_in_steps
@@ -67,7 +66,7 @@ class MeasuredKeys(KeyQuery):
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The count by which keys are found, and what is measured beside it."""
-        count: Measure = CountUnits() if self.what == "sum" or self.of == "units" else CountRows()
+        count: Measure = counted("units" if self.what == "sum" else self.of)
         if self.column is None or self.scale is None:
             return (count,)
         low, high, step = self.scale.low, self.scale.high, self.scale.step
@@ -129,7 +128,7 @@ class MeasuredKeys(KeyQuery):
             for place, name in enumerate(self.columns)
         }
         if self.rest:
-            columns[_free(_FOUND, self.columns)] = (*[True] * len(keys), False)
+            columns[free_name(_FOUND, self.columns)] = (*[True] * len(keys), False)
         bars = self._bars(mechanism.noises, [numbers for _, numbers in found], level, tuple(columns))
         if totals:
             own = self._bars(mechanism.rest, [totals], level, tuple(columns))
@@ -186,7 +185,7 @@ class CommonUnknownKeys(KeyQuery):
     @property
     def measure(self) -> CountUnits | CountRows:
         """The score of a key."""
-        return CountUnits() if self.of == "units" else CountRows()
+        return counted(self.of)
 
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """Noisy counts of all keys and the largest of them, or k choices in turn: where keys show first."""
@@ -250,9 +249,3 @@ class _CommonKeys:
 
 def _unknown(_: Fraction) -> None:
     return None
-
-
-def _free(name: str, taken: tuple[str, ...]) -> str:
-    while name in taken:
-        name += "_"
-    return name

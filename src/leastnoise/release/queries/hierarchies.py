@@ -11,24 +11,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from leastnoise.data.columns import free_name
 from leastnoise.errors import BadParameter
-from leastnoise.exact.enclosures import Enclosure, sqrt_above
-from leastnoise.exact.parameters import read_rational
+from leastnoise.exact import Enclosure, read_rational, sqrt_above
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.strategy import StrategyRelease
-from leastnoise.model.labels import unknown_label
-from leastnoise.model.limits import MOST_STRATEGY_CELLS
-from leastnoise.model.linear_workloads import HierarchyWorkload
-from leastnoise.model.mechanism import Mechanism
-from leastnoise.model.show import number
+from leastnoise.model import MOST_DENSE_CELLS, HierarchyWorkload, Mechanism, number, unknown_label
 from leastnoise.release.arguments import take, write_key
 from leastnoise.release.queries.workload_problem import WorkloadProblem
 from leastnoise.release.queries.workloads import Workload, read_goal
-from leastnoise.release.tables import free_name
 
 __all__ = ["Hierarchy", "read_tree"]
 
-Path = tuple[Any, ...]
+TreePath = tuple[Any, ...]
 _ALL = "*"  # stands in the levels below that of a row
 _MOST_LEVELS = 20
 
@@ -44,7 +39,7 @@ class Hierarchy(Workload):
 
     recorded_as: ClassVar[str] = "Hierarchy"
     levels: tuple[str, ...]
-    paths: tuple[Path, ...]
+    paths: tuple[TreePath, ...]
 
     @classmethod
     def of_tree(
@@ -52,7 +47,7 @@ class Hierarchy(Workload):
         asked: Mapping[str, Any],
         of: str,
         levels: tuple[str, ...],
-        paths: tuple[Path, ...],
+        paths: tuple[TreePath, ...],
         weights: Any,
         goal: Any,
     ) -> Hierarchy:
@@ -109,13 +104,13 @@ class Hierarchy(Workload):
         return (*notes, f"root mean squared error by level: {', '.join(found)}")
 
 
-def _numbered(paths: tuple[Path, ...], depth: int) -> list[int]:
+def _numbered(paths: tuple[TreePath, ...], depth: int) -> list[int]:
     """The number of the group that each leaf is in, by the first `depth` levels."""
     numbers = {path: place for place, path in enumerate(dict.fromkeys(path[:depth] for path in paths))}
     return [numbers[path[:depth]] for path in paths]
 
 
-def read_tree(levels: Any, tree: Any) -> tuple[tuple[str, ...], tuple[Path, ...]]:
+def read_tree(levels: Any, tree: Any) -> tuple[tuple[str, ...], tuple[TreePath, ...]]:
     """The names of the levels, and for each leaf the groups that it is in.
 
     Raises:
@@ -129,9 +124,9 @@ def read_tree(levels: Any, tree: Any) -> tuple[tuple[str, ...], tuple[Path, ...]
     if not named or any(not isinstance(name, str) for name in named) or len(set(named)) < len(named):
         raise BadParameter("levels are different names, at least one", fix='pass ["region", "county", "town"]')
     if isinstance(tree, Mapping):
-        paths = tuple(take(_walk(tree, len(named)), MOST_STRATEGY_CELLS, "leaves"))
+        paths = tuple(take(_walk(tree, len(named)), MOST_DENSE_CELLS, "leaves"))
     else:
-        paths = tuple(_path(path, len(named)) for path in take(tree, MOST_STRATEGY_CELLS, "leaves"))
+        paths = tuple(_path(path, len(named)) for path in take(tree, MOST_DENSE_CELLS, "leaves"))
     for key in (key for path in paths for key in path):
         write_key(key)
     if not paths or len({path[-1] for path in paths}) < len(paths):
@@ -139,14 +134,14 @@ def read_tree(levels: Any, tree: Any) -> tuple[tuple[str, ...], tuple[Path, ...]
     return named, paths
 
 
-def _path(path: object, depth: int) -> Path:
+def _path(path: object, depth: int) -> TreePath:
     keys = tuple(take(path, depth, "levels of a leaf")) if isinstance(path, Sequence) else ()
     if len(keys) != depth:
         raise BadParameter(f"every leaf of the tree is {depth} levels deep", given=path, fix="name all its groups")
     return keys
 
 
-def _walk(tree: object, depth: int, above: Path = ()) -> Iterator[Path]:
+def _walk(tree: object, depth: int, above: TreePath = ()) -> Iterator[TreePath]:
     """The paths of a tree of dicts whose last ones hold lists."""
     if depth > 1 and isinstance(tree, Mapping):
         for key, below in tree.items():

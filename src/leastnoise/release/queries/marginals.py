@@ -6,36 +6,31 @@ squares (`PureMarginalsMechanism`); docs/theory/marginals.md. The big table over
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial, reduce
+from functools import partial
 from itertools import product
 from math import prod
-from operator import and_
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.composition.price import gaussian_within, pure_within
-from leastnoise.data import Axis, BinAxis, Kind, Predicate, TimeAxis, col, typed
+from leastnoise.composition.cost import gaussian_within, pure_within
+from leastnoise.data.columns import free_name
 from leastnoise.errors import NumberTooLarge
-from leastnoise.exact.enclosures import Enclosure, sqrt_enclosure
+from leastnoise.exact import Enclosure, sqrt_enclosure
 from leastnoise.ledger.record import Json
-from leastnoise.mechanisms.candidates import plan_for
 from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem, is_drawable, too_wide
 from leastnoise.mechanisms.strategy import MarginalsMechanism, PureMarginalsMechanism, plan_marginals
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism
-from leastnoise.model.privacy import Privacy
-from leastnoise.model.sensitivity import Sensitivity
-from leastnoise.model.show import number
+from leastnoise.model import LEVEL, ErrorEstimate, Mechanism, Privacy, Sensitivity, number, plan_for
 from leastnoise.release.arguments import axis_labels, cell_count
 from leastnoise.release.plan import AnswerPlan
 from leastnoise.release.queries.counts import shown_number, whole_numbers
 from leastnoise.release.queries.query import CountQuery
-from leastnoise.release.sensitivity import sensitivity_of
-from leastnoise.release.tables import TidyTable, free_name, measure_names
+from leastnoise.release.tables import TidyTable, measure_names
+from leastnoise.release.whole import WholeNumbers, nearest_whole, sums_of, table_views
 
 __all__ = ["MarginalsProblem", "Tables"]
 
@@ -43,6 +38,13 @@ Places = tuple[int, ...]
 TablesMechanism = MarginalsMechanism | PureMarginalsMechanism
 _SHOWN = 6  # tables whose errors a plan lists
 _ALL = "*"  # stands in the columns that a table does not have
+
+
+class ReleasedTables(Protocol):
+    """What reads tables, and how far off they are."""
+
+    def tables(self, released: Any, /) -> Iterator[NDArray[Any]]: ...
+    def half_widths(self, level: Fraction, /) -> tuple[Fraction, ...]: ...
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,9 @@ class MarginalsProblem:
         tables: Which columns each table has.
         goal: "total" for the least squared error of all cells, "largest" for the least largest one.
         price: The privacy of the whole release, in any currency.
-        sensitivity: Of one table: how many of its cells one unit changes, and by how much.
+        sensitivity: Of the table over all columns, of which all tables are sums: how many of its cells one unit
+            changes, and by how much. So the counts of each table change by no more in the ℓ₁ norm.
+        weights: How much the squared error of each cell of a table counts; None for ones.
     """
 
     sizes: tuple[int, ...]
@@ -62,6 +66,7 @@ class MarginalsProblem:
     goal: str
     price: Privacy
     sensitivity: Sensitivity
+    weights: tuple[Fraction, ...] | None = None
 
     def candidates(self) -> list[TablesMechanism]:
         """Gaussian noise on interactions, and Laplace noise on all tables.
@@ -78,7 +83,7 @@ class MarginalsProblem:
         mu_squared = gaussian_within(self.price)
         if not mu_squared:
             return None
-        plan = plan_marginals(self.sizes, self.tables, goal=self.goal)
+        plan = plan_marginals(self.sizes, self.tables, self.weights, self.goal)
         try:
             return MarginalsMechanism(plan, mu_squared, self.sensitivity.cells, self.sensitivity.each)
         except NumberTooLarge:
@@ -95,22 +100,25 @@ class MarginalsProblem:
         errors = cast(TablesMechanism, mechanism).squared_errors()
         if self.goal == "largest":
             return sqrt_enclosure(max(errors))
-        cells = [prod(self.sizes[i] for i in table) for table in self.tables]
-        return sqrt_enclosure(sum((n * e for n, e in zip(cells, errors, strict=True)), Fraction(0)) / sum(cells))
+        weights = self.weights or (Fraction(1),) * len(self.tables)
+        counted = [w * prod(self.sizes[i] for i in t) for w, t in zip(weights, self.tables, strict=True)]
+        return sqrt_enclosure(sum((n * e for n, e in zip(counted, errors, strict=True)), Fraction(0)) / sum(counted))
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Tables(CountQuery):
-    """The counts by some sets of columns; a unit may add so much to each of the tables.
+    """The counts by some sets of columns; what a unit may add is bounded once, in the table over all columns.
 
     Attributes:
         tables: The places of the columns of each table.
         goal: "total" or "largest".
+        weights: How much the squared error of each cell of a table counts; None for ones.
     """
 
     recorded_as: ClassVar[str] = "Tables"
     tables: tuple[Places, ...]
     goal: str
+    weights: tuple[Fraction, ...] | None = None
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -125,11 +133,17 @@ class Tables(CountQuery):
     def parameters(self) -> dict[str, Json]:
         return {**super().parameters(), "tables": [list(table) for table in self.tables], "goal": self.goal}
 
+    def problem(self, price: Privacy) -> MarginalsProblem:
+        """What is to be solved at a price."""
+        whole = self.sensitivity_of_counts()
+        sensitivity = replace(whole, reason=f"{whole.reason}, of the table over all columns, of which all are sums")
+        lengths = tuple(len(axis) for axis in self.axes)
+        return MarginalsProblem(lengths, self.tables, self.goal, price, sensitivity, self.weights)
+
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """The candidate with the least expected error of a cell."""
-        sensitivity = sensitivity_of(self.contribution, self.counted, (max(self.sizes),))
-        lengths = tuple(len(axis) for axis in self.axes)
-        ranking = plan_for(MarginalsProblem(lengths, self.tables, self.goal, price, sensitivity))
+        problem = self.problem(price)
+        ranking, sensitivity = plan_for(problem), problem.sensitivity
         single = HistogramProblem(price, sum(self.sizes), sensitivity, self.reachable)
         best, expected = cast(TablesMechanism, ranking.best), ranking.options[0].expected
         return AnswerPlan(
@@ -137,9 +151,10 @@ class Tables(CountQuery):
             event=best.event,
             error=ErrorEstimate("root mean square", expected, {LEVEL: max(best.half_widths())}, attained=False),
             within=partial(_widest, best),
-            sensitivity=sensitivity_of(self.contribution, self.counted, self.sizes),
+            sensitivity=sensitivity,
             encode=whole_numbers,
             to_table=partial(self.to_table, best),
+            whole=partial(self.whole, best),
             reason=best.reason(),
             lower_bound=single.lower_bound,
             options=ranking.options,
@@ -159,19 +174,25 @@ class Tables(CountQuery):
         return f"root mean squared error by table: {', '.join(pairs[:_SHOWN])}{more}"
 
     def read(self) -> NDArray[Any]:
-        """The counts of all tables, one after the other, each of the rows that lie on all axes."""
-        table, where = self.dataset.table, self._on_all_axes()
-        asked = [tuple(self.axes[i] for i in places) for places in self.tables]
-        tables = [table.aggregate(self.contribution, axes, (self.counted,), where)[0] for axes in asked]
-        return np.concatenate([np.ravel(counts) for counts in tables])
+        """The counts of all tables, one after the other, of the rows that lie on all axes; bounded once for all."""
+        counts = self.dataset.table.marginals(self.contribution, self.axes, self.tables, self.counted, self.where)
+        return np.concatenate([np.ravel(table) for table in counts])
 
-    def _on_all_axes(self) -> Predicate:
-        """The filter that makes all tables count the same rows, so that their totals can agree."""
-        parts = [_on_axis(axis, self.dataset.table.columns[axis.column]) for axis in self.axes]
-        inside = typed(reduce(and_, parts), self.dataset.table.columns)
-        return inside if self.where is None else self.where & inside
+    def whole(self, mechanism: TablesMechanism, drawn: list[int]) -> WholeNumbers:
+        """Whole numbers that agree, from one table over the columns that some table has.
 
-    def to_table(self, mechanism: TablesMechanism, drawn: list[int], level: Fraction) -> TidyTable:
+        Raises:
+            TooLarge: That one has too many cells.
+        """
+        used = sorted({i for table in self.tables for i in table})
+        tables = [[used.index(i) for i in table] for table in self.tables]
+        shape, estimates = [len(self.axes[i]) for i in used], list(mechanism.tables(drawn))
+        views = table_views(shape, tables, estimates, mechanism.squared_errors())
+        cells = nearest_whole(views)
+        values = tuple(count for view in views for count in sums_of(view, cells))
+        return WholeNumbers(values, np.array(values, dtype=object))
+
+    def to_table(self, mechanism: ReleasedTables, drawn: list[int], level: Fraction) -> TidyTable:
         """One row per cell; `table` says of which table."""
         names = tuple(axis.column for axis in self.axes)
         keys = (free_name("table", names), *names)
@@ -211,24 +232,3 @@ def _proven(mechanism: TablesMechanism, sizes: tuple[int, ...]) -> tuple[str, ..
         f"the root mean squared error of a cell is {number(here)}; no {noise} noise with unbiased answers has less "
         f"than {number(least)}",
     )
-
-
-def _on_axis(axis: Axis, kind: Kind) -> Predicate:
-    value = col(axis.column)
-    if isinstance(axis, BinAxis):
-        return (value >= _literal(axis.edges[0])) & (value <= _literal(axis.edges[-1]))
-    if isinstance(axis, TimeAxis):
-        first, last = (edge.date() if kind is Kind.DATE else edge for edge in (axis.edges[0], axis.edges[-1]))
-        return (value >= first) & (value < last)
-    known = [key for key in axis.keys if key is not None]
-    if len(known) == len(axis.keys):
-        return value.is_in(known)
-    return value.is_in(known) | value.is_missing() if known else value.is_missing()
-
-
-def _literal(edge: Fraction) -> int | Decimal | float:
-    """An edge as a filter reads it: exact where it has finitely many digits."""
-    if edge.denominator == 1:
-        return int(edge)
-    digits = Decimal(edge.numerator) / Decimal(edge.denominator)
-    return digits if Fraction(digits) == edge else float(edge)

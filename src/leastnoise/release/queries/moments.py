@@ -28,10 +28,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.composition.price import gaussian_within, pure_within
+from leastnoise.composition.cost import gaussian_within, pure_within
 from leastnoise.data import CountRows, Measure, Predicate, SumOf, col, typed
-from leastnoise.exact.enclosures import Enclosure, sqrt_above
-from leastnoise.exact.numbers import Exact
+from leastnoise.exact import Enclosure, Exact, sqrt_above
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import BoundedMean, Geometric
 from leastnoise.mechanisms.histogram.independent_noise import (
@@ -44,11 +43,7 @@ from leastnoise.mechanisms.histogram.independent_noise import (
 )
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.mechanisms.numeric.weighted_sum import reach_of_sum
-from leastnoise.model.events import Event, GaussianPrivacy, Pure
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Reason
-from leastnoise.model.privacy import Privacy
-from leastnoise.model.sensitivity import Sensitivity
-from leastnoise.model.show import number
+from leastnoise.model import LEVEL, ErrorEstimate, Event, GaussianPrivacy, Privacy, Pure, Reason, Sensitivity, number
 from leastnoise.release.arguments import FixedPoint, cell_keys
 from leastnoise.release.plan import AnswerPlan
 from leastnoise.release.queries.counts import whole_numbers
@@ -59,7 +54,7 @@ from leastnoise.release.tables import TidyTable, measure_names
 __all__ = ["Deviation", "Mean", "Moment", "Quotient", "Variance"]
 
 Noises = tuple[IntegerNoise, ...]
-Interval = tuple[Fraction, Fraction]
+Ends = tuple[Fraction, Fraction]
 _SHORT = 1 << 64  # chances are rounded down to a multiple of its inverse
 _GRID = 1 << 24  # ends of intervals between rounds are rounded outwards to a multiple of its inverse
 _EXAMPLES = (1_000, 100_000)  # values per cell, for the note of a plan without a guess
@@ -193,7 +188,7 @@ def _pure_in_cells(epsilon: Exact, cells: int) -> Event:
     return repeated(Pure(epsilon / cells), cells, Pure(epsilon))
 
 
-def narrowed(interval: Interval, low: Fraction, high: Fraction) -> Interval:
+def narrowed(interval: Ends, low: Fraction, high: Fraction) -> Ends:
     """What is left of an interval within two ends, which are rounded outwards to stay short."""
     return (
         max(interval[0], Fraction(floor(low * _GRID), _GRID)),
@@ -312,14 +307,14 @@ class Mean(Moment):
         return float((self.scale.steps[0] + self.top * share) * self.scale.step)
 
 
-def share_between(noises: Noises, parts: Sequence[int], level: Fraction) -> Interval:
+def share_between(noises: Noises, parts: Sequence[int], level: Fraction) -> Ends:
     """All means between 0 and 1 that noisy parts leave possible, from D and U or from b₀, b₁ and b₂.
 
     The part number i of k + 1 counts for i/k. So Σ(i/k − m)·bᵢ is zero for the true parts and the true mean m.
     """
     total, last = sum(parts), len(parts) - 1
     centre = sum((Fraction(place, last) * part for place, part in enumerate(parts)), Fraction(0))
-    left: Interval = (Fraction(0), Fraction(1))
+    left: Ends = (Fraction(0), Fraction(1))
     if total <= 0:
         return left
     for _ in range(_ROUNDS):
@@ -378,7 +373,7 @@ class Variance(Moment):
         """
         first, middle, last = drawn
         total, centre = first + middle + last, Fraction(middle, 2) + last
-        left: Interval = (Fraction(0), Fraction(1, 4))
+        left: Ends = (Fraction(0), Fraction(1, 4))
         if total <= 0:
             return Fraction(0), *left
         value = min(max((last - centre**2 / total) / total, left[0]), left[1])

@@ -1,9 +1,11 @@
-"""Sums, means and variances whose bounds, and counts and sums whose rows per unit, are chosen by a share of the price.
+"""Bounds of sums, means and variances, and limits per unit of counts and sums, chosen by a share of the price.
 
-The options are public: bounds (0, 2^k) and (−2^k, 2^k), or 2^k rows per unit. For each of them there is an
+The options are public: bounds (0, 2^k) and (−2^k, 2^k), or 2^k rows or groups per unit. For each of them there is an
 ordinary question. All of them are read at once, in one scan where their limits are the same, together with how many
 units lie where on the scale; then a price is paid, and what is drawn decides which of the answers gets its noise and
 leaves. Between the two draws nothing is read, so nothing can fail there.
+
+Quantiles need no such share: an answer is chosen from a public scale of all magnitudes.
 """
 
 from __future__ import annotations
@@ -17,28 +19,26 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.composition.price import pure_within
+from leastnoise.composition.cost import pure_within
 from leastnoise.data import Axis, BinAxis, Contribution, CountUnits, Kind, Measure, Predicate, Table
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import Geometric
 from leastnoise.mechanisms.histogram.chosen_scale import ChosenScale
-from leastnoise.model.events import Approximate, Concentrated, Event, GaussianPrivacy, LaplaceNoise, Pure
-from leastnoise.model.privacy import Privacy
-from leastnoise.model.show import number
+from leastnoise.model import Approximate, Concentrated, Event, GaussianPrivacy, LaplaceNoise, Privacy, Pure, number
 from leastnoise.release.arguments import FixedPoint
 from leastnoise.release.plan import AnswerPlan, short_price
 from leastnoise.release.pricing import split_price
 from leastnoise.release.queries.query import CellQuery, Query
 from leastnoise.release.tables import TidyTable
 
-__all__ = ["PrivateBounds", "PrivateRows", "bound_options", "row_options"]
+__all__ = ["PrivateBounds", "PrivateGroups", "PrivateRows", "bound_options", "limit_options", "magnitudes"]
 
 _SHARE = Fraction(1, 10)
 _POWERS = {Kind.INTEGER: range(33)}  # of the bounds; those of other columns reach below one
 _OTHER_POWERS = range(-4, 33)
 _FARTHEST = 1 << 126  # whatever lies beyond is in no place of the scale
 _FINEST = 20  # binary digits of a bound that is not of whole numbers
-_MOST_ROWS = 10  # up to 2^10 rows per unit
+_MOST = 10  # up to 2^10 rows or groups per unit
 
 
 class _OneScan:
@@ -99,6 +99,10 @@ class _PrivateScale(Query):
     def question(self) -> str:
         return f"{self.options[0].question}, with private {self.chosen}"
 
+    @property
+    def what_counts(self) -> str:
+        return f"{self.chosen} as the table says; rows without {self.contribution.privacy_unit} are left out"
+
     def parameters(self) -> dict[str, Json]:
         asked: list[Json] = [option.parameters() for option in self.options]
         return {**super().parameters(), "of": self.options[0].recorded_as, "share": str(_SHARE), "options": asked}
@@ -120,12 +124,13 @@ class _PrivateScale(Query):
         first, second = split_price(price, _SHARE)
         plans = tuple(option.answer_plan(second) for option in self.options)
         steps = [_step(plan) for plan in plans]
+        cells = self.options[0].cells
         noise = tuple(plan.mechanism.error().expected.upper * step for plan, step in zip(plans, steps, strict=True))
         cut = tuple(self.cut(option) for option in self.options)
         mechanism = ChosenScale(
             Geometric(pure_within(first, LaplaceNoise)),
             tuple(plan.mechanism for plan in plans),
-            noise,
+            tuple(cells * each for each in noise),
             cut,
             _event_of(second),
         )
@@ -227,17 +232,46 @@ class PrivateRows(_PrivateScale):
 
     def scale(self) -> NDArray[Any]:
         """Units by the number of their rows."""
-        return self.dataset.table.units_by_rows(self.contribution, self.broken_down_by, _MOST_ROWS, self.where)
+        return self.dataset.table.units_by_rows(self.contribution, self.broken_down_by, _MOST, self.where)
 
     def cut(self, option: CellQuery) -> tuple[Fraction, ...]:
-        """How many rows of a unit in each place are too many; three quarters of 2^k in place k."""
-        limit = option.contribution.rows_per_unit
-        rows = [Fraction(1), Fraction(2), *(Fraction(3 << k, 4) for k in range(2, _MOST_ROWS + 1))]
-        return tuple(self.worth * max(each - limit, Fraction(0)) for each in rows)
+        """How many rows of a unit in each place are too many."""
+        return _too_many(option.contribution.rows_per_unit, self.worth)
 
     def columns_of(self, option: CellQuery, count: int) -> Mapping[str, tuple[Any, ...]]:
         """The limit."""
         return {"rows_per_unit": (option.contribution.rows_per_unit,) * count}
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class PrivateGroups(_PrivateScale):
+    """A count or a sum where a unit counts in so many groups as are chosen privately.
+
+    Attributes:
+        worth: What a unit is taken to be worth in a group where it is left out.
+    """
+
+    recorded_as: ClassVar[str] = "PrivateGroups"
+    chosen: ClassVar[str] = "groups per unit"
+    worth: Fraction = Fraction(1)
+
+    def scale(self) -> NDArray[Any]:
+        """Units by the number of their groups."""
+        return self.dataset.table.units_by_groups(self.contribution, self.broken_down_by, _MOST, self.where)
+
+    def cut(self, option: CellQuery) -> tuple[Fraction, ...]:
+        """In how many groups a unit in each place is left out."""
+        return _too_many(option.contribution.groups_per_unit, self.worth)
+
+    def columns_of(self, option: CellQuery, count: int) -> Mapping[str, tuple[Any, ...]]:
+        """The limit."""
+        return {"groups_per_unit": (option.contribution.groups_per_unit,) * count}
+
+
+def _too_many(limit: int, worth: Fraction) -> tuple[Fraction, ...]:
+    """What a limit cuts off of a unit in each place: so much for each above it, three quarters of 2^k in place k."""
+    places = [Fraction(1), Fraction(2), *(Fraction(3 << k, 4) for k in range(2, _MOST + 1))]
+    return tuple(worth * max(each - limit, Fraction(0)) for each in places)
 
 
 def bound_options(kind: Kind) -> list[FixedPoint]:
@@ -250,9 +284,26 @@ def bound_options(kind: Kind) -> list[FixedPoint]:
     return found
 
 
-def row_options() -> list[int]:
-    """All numbers of rows per unit that may be chosen."""
-    return [1 << power for power in range(_MOST_ROWS + 1)]
+def limit_options() -> list[int]:
+    """All numbers of rows or groups per unit that may be chosen."""
+    return [1 << power for power in range(_MOST + 1)]
+
+
+def magnitudes(kind: Kind) -> tuple[Fraction, ...]:
+    """A public scale of both signs up to 10^10: numbers one or two hundredths apart, relative to their size.
+
+    Whole numbers have all of those below a hundred; others go down to a hundredth.
+
+    >>> scale = magnitudes(Kind.INTEGER)
+    >>> [int(point) for point in scale if 98 <= point <= 104], len(scale)
+    ([98, 99, 100, 102, 104], 2761)
+    """
+    digits = [*range(100, 200, 2), *range(200, 500, 5), *range(500, 1000, 10)]
+    above = [Fraction(k) for k in range(1, 100)] if kind is Kind.INTEGER else []
+    for power in range(2 if above else -2, 10):
+        above += [Fraction(digit, 100) * Fraction(10) ** power for digit in digits]
+    above.append(Fraction(10**10))
+    return (*(-point for point in reversed(above)), Fraction(0), *above)
 
 
 def _powers(kind: Kind) -> range:

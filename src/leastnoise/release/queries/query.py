@@ -16,20 +16,17 @@ from numpy.typing import NDArray
 from leastnoise.composition import Remaining, cost_of
 from leastnoise.composition.cost import LEAST_EPSILON, LEAST_RHO
 from leastnoise.data import Axis, Contribution, CountRows, CountUnits, Kind, Measure, Predicate, Table
+from leastnoise.data.columns import counted
 from leastnoise.errors import BadParameter, UnreachableTarget, WrongCurrency
-from leastnoise.exact.parameters import NumberLike, read_exact, read_rational
-from leastnoise.exact.sources import system_source
+from leastnoise.exact import NumberLike, read_exact, read_rational, system_source
 from leastnoise.ledger import Ledger, Opening, Request
 from leastnoise.ledger.record import Json
-from leastnoise.model.events import Event
-from leastnoise.model.mechanism import LEVEL
-from leastnoise.model.privacy import Privacy
-from leastnoise.model.sensitivity import Norm, Sensitivity
-from leastnoise.release.arguments import axis_parameters, cell_count
+from leastnoise.model import LEVEL, Event, Norm, Privacy, Sensitivity
+from leastnoise.release.arguments import axis_parameters, cell_count, read_confidence
 from leastnoise.release.calls import asked_at, call_of
 from leastnoise.release.plan import AnswerPlan, PricedError, ReleasePlan
 from leastnoise.release.pricing import least_price, multiple_of
-from leastnoise.release.result import Release, read_confidence
+from leastnoise.release.result import Release
 from leastnoise.release.sensitivity import cells_reachable, enough_units, sensitivity_of
 from leastnoise.release.transaction import left_after, release_once
 
@@ -399,7 +396,7 @@ class CountQuery(CellQuery):
     @property
     def counted(self) -> CountRows | CountUnits:
         """What the engine adds up."""
-        return CountUnits() if self.of == "units" else CountRows()
+        return counted(self.of)
 
     def parameters(self) -> dict[str, Json]:
         return {**super().parameters(), "of": self.of}

@@ -18,12 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.data import SumOf
-from leastnoise.exact.enclosures import Enclosure
+from leastnoise.exact import Enclosure
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.numeric.weighted_sum import reach_of_sum
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Reason
-from leastnoise.model.sensitivity import Sensitivity
-from leastnoise.model.show import number
+from leastnoise.model import LEVEL, ErrorEstimate, Reason, Sensitivity, number
 from leastnoise.release.arguments import FixedPoint
 from leastnoise.release.queries.moments import Noises, Quotient, narrowed
 from leastnoise.release.sensitivity import sensitivity_of

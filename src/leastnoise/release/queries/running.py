@@ -17,23 +17,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.composition.price import gaussian_within
+from leastnoise.composition.cost import gaussian_within
 from leastnoise.data import KeyAxis
 from leastnoise.errors import BadParameter, RequestConflict, WrongCurrency
-from leastnoise.exact.enclosures import Enclosure, sqrt_above
-from leastnoise.exact.parameters import NumberLike
+from leastnoise.exact import Enclosure, NumberLike, sqrt_above
 from leastnoise.ledger.record import Json, canonical
 from leastnoise.mechanisms.strategy.running_totals import RunningTotals, plan_running
-from leastnoise.model.events import GaussianPrivacy
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate
-from leastnoise.model.privacy import Privacy
-from leastnoise.model.show import number
-from leastnoise.model.strategies import Table
-from leastnoise.release.arguments import axis_labels
+from leastnoise.model import LEVEL, ErrorEstimate, GaussianPrivacy, Privacy, Table, number
+from leastnoise.release.arguments import axis_labels, read_confidence
 from leastnoise.release.plan import AnswerPlan, ReleasePlan
 from leastnoise.release.queries.counts import shown_number
 from leastnoise.release.queries.query import CountQuery, Price, read_price
-from leastnoise.release.result import Release, read_confidence
+from leastnoise.release.result import Release
 from leastnoise.release.tables import TidyTable, measure_names
 
 __all__ = ["Running"]
@@ -234,7 +229,8 @@ class Running(CountQuery):
     def _notes(self, horizon: RunningTotals) -> tuple[str, ...]:
         spent = sum(horizon.charges[: self.place + 1])
         return (
-            f"of a unit its first {self.contribution.groups_per_unit} days count; rows of past days must not change",
+            f"of a unit its first {self.contribution.groups_per_unit} days count; whoever's rows of past days change "
+            "c times is protected with √(c + 1) times the μ, everybody else as stated",
             f"up to this day the run costs μ = {number(sqrt_above(spent))}, "
             f"for all {horizon.days} days μ = {number(sqrt_above(sum(horizon.charges)))}",
         )

@@ -8,15 +8,14 @@ from functools import partial
 from math import prod
 from typing import Any, ClassVar, cast
 
-from leastnoise.composition.price import pure_within
+from leastnoise.composition.cost import pure_within
 from leastnoise.data import CountUnits
 from leastnoise.errors import WrongCurrency
 from leastnoise.ledger.record import Json, canonical
 from leastnoise.mechanisms import plan_for
 from leastnoise.mechanisms.combinatorial import plan_sorted_counts
 from leastnoise.mechanisms.histogram.noisy_threshold import ThresholdedCounts, UnknownKeys
-from leastnoise.model.limits import LONGEST_ANSWER, MOST_CELLS
-from leastnoise.model.privacy import Privacy
+from leastnoise.model import LONGEST_ANSWER, MOST_CELLS, Privacy
 from leastnoise.release.arguments import read_key, write_key
 from leastnoise.release.plan import AnswerPlan, quantile_of
 from leastnoise.release.queries.counts import bars_around, whole_numbers

@@ -15,11 +15,9 @@ from typing import cast
 
 import numpy as np
 
-from leastnoise.composition.price import gaussian_within, pure_within
+from leastnoise.composition.cost import gaussian_within, pure_within
 from leastnoise.errors import BadParameter, NumberTooLarge
-from leastnoise.exact.enclosures import Enclosure, sqrt_enclosure
-from leastnoise.exact.formulas import larger, scaled
-from leastnoise.exact.numbers import Exact
+from leastnoise.exact import Enclosure, Exact, larger, scaled, sqrt_enclosure
 from leastnoise.mechanisms import Geometric, KNorm, LinearMapProblem, Staircase, VectorLaplace
 from leastnoise.mechanisms.histogram.independent_noise import (
     WIDEST_STAIRS,
@@ -30,7 +28,7 @@ from leastnoise.mechanisms.histogram.independent_noise import (
     repeated,
 )
 from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise, Matrix
-from leastnoise.mechanisms.lower_bounds import lattice_packing_bound
+from leastnoise.mechanisms.lower_bounds import lattice_packing_bound, squares_bound
 from leastnoise.mechanisms.strategy import (
     PureStrategyMechanism,
     StrategyMechanism,
@@ -39,18 +37,27 @@ from leastnoise.mechanisms.strategy import (
     plan_strategy,
 )
 from leastnoise.mechanisms.vector import CrossPolytope
-from leastnoise.model.events import Event, GaussianPrivacy, Pure
-from leastnoise.model.limits import MOST_CELLS_FOR_BODIES, MOST_ROWS_OF_BODIES
-from leastnoise.model.linear_workloads import ExplicitWorkload, LinearWorkload, Weights
-from leastnoise.model.mechanism import LEVEL, Mechanism
-from leastnoise.model.privacy import Privacy
-from leastnoise.model.sensitivity import Sensitivity
+from leastnoise.model import (
+    LEVEL,
+    MOST_CELLS_FOR_BODIES,
+    MOST_ROWS_OF_BODIES,
+    Event,
+    ExplicitWorkload,
+    GaussianPrivacy,
+    LinearWorkload,
+    Mechanism,
+    Privacy,
+    Pure,
+    Sensitivity,
+    Weights,
+)
 
 __all__ = ["WorkloadProblem"]
 
 _LARGEST_FOR_BODIES = 8  # entries of a matrix up to which bodies are quick to find
 _MOST_WRITTEN = 1 << 14  # entries of a named workload up to which its matrix is written out
-_MOST_SEARCHED = 1 << 8  # dependent columns for which a strategy is searched
+_MOST_SEARCHED = 1 << 24  # cells times the square of the independent answers, where these are fewer: seconds
+_MOST_DIRECTIONS = 256  # cells up to which the bound on squares takes a fraction of a second
 _UNWRITTEN = (BadParameter, NumberTooLarge, np.linalg.LinAlgError)
 
 
@@ -102,6 +109,14 @@ class WorkloadProblem:
             and max(max(map(abs, row)) for row in matrix) <= _LARGEST_FOR_BODIES
         )
 
+    @property
+    def is_searched(self) -> bool:
+        """Whether a strategy is looked for; else there is noise on the cells and on the answers only."""
+        workload = self.workload
+        if isinstance(workload, ExplicitWorkload) and workload.answers < workload.cells:
+            return workload.answers**2 * workload.cells <= _MOST_SEARCHED
+        return workload.independent or workload.rank**2 * workload.cells <= _MOST_SEARCHED
+
     def candidates(self) -> Iterator[Mechanism]:
         """Noise on the cells and on the answers, strategies, and for small maps noise shaped like the columns of W."""
         mu_squared, cells, each = gaussian_within(self.price), self.sensitivity.cells, self.sensitivity.each
@@ -114,7 +129,7 @@ class WorkloadProblem:
             on_answers = gaussian_noise(mu_squared, each**2 * cells * sum(lengths[:cells]), each)
             if on_answers is not None:
                 yield IndependentNoise((NoiseBlock(on_answers, len(self.matrix), GaussianPrivacy(mu_squared)),))
-        if self.workload.independent or self.workload.cells <= _MOST_SEARCHED:
+        if self.is_searched:
             yield from self._strategies(mu_squared)
 
     def _pure(self, matrix: Matrix) -> Iterator[Mechanism]:
@@ -179,6 +194,18 @@ class WorkloadProblem:
             total = CrossPolytope(workload.cells).total(self.price.epsilon)
             bound = larger(bound, scaled(lattice_packing_bound(workload.answers, total), each))
         return bound
+
+    @cached_property
+    def least_square_error(self) -> Enclosure | None:
+        """The root of the mean of the squared errors that no ε-private mechanism beats on every histogram, if known."""
+        workload, plain = self.workload, self.weights is None and self.goal == "total"
+        if not (plain and self.price.is_pure and self.reachable and workload.independent):
+            return None
+        if workload.cells > _MOST_DIRECTIONS:
+            return None
+        gram, common = workload.gram()
+        squares = squares_bound(gram, self.price.epsilon).lower * self.sensitivity.each**2
+        return sqrt_enclosure(squares / common / workload.answers)
 
     def expected_loss(self, mechanism: Mechanism) -> Enclosure:
         """The root of the weighted mean of the squared errors, or of the largest; the mean size beside bodies."""

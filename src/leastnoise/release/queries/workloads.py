@@ -10,45 +10,56 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from itertools import accumulate, pairwise
 from math import floor
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.composition.price import pure_within
+from leastnoise.composition.cost import pure_within
 from leastnoise.data import Axis, BinAxis
 from leastnoise.errors import BadParameter, TooLarge
-from leastnoise.exact.enclosures import Enclosure, sqrt_enclosure
-from leastnoise.exact.formulas import scaled
-from leastnoise.exact.parameters import NumberLike, read_rational
+from leastnoise.exact import Enclosure, NumberLike, read_rational, scaled, sqrt_enclosure
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import KNorm, plan_for
 from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise, reach_of
 from leastnoise.mechanisms.strategy import Estimates, StrategyMechanism, StrategyRelease
-from leastnoise.model.events import Pure
-from leastnoise.model.limits import MOST_CELLS, MOST_ENTRIES, MOST_STRATEGY_CELLS
-from leastnoise.model.linear_workloads import (
+from leastnoise.model import (
+    GOALS,
+    LEVEL,
+    MOST_CELLS,
+    MOST_ENTRIES,
+    MOST_STRATEGY_CELLS,
+    ErrorEstimate,
     ExplicitWorkload,
+    HierarchyWorkload,
     LinearWorkload,
+    Mechanism,
     PrefixSums,
+    Privacy,
+    Pure,
     Ranges,
     Weights,
+    number,
 )
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism
-from leastnoise.model.privacy import Privacy
-from leastnoise.model.show import number
-from leastnoise.model.strategies import GOALS
 from leastnoise.release.arguments import axis_labels, cell_keys, take
 from leastnoise.release.plan import AnswerPlan, RangeAnswer
 from leastnoise.release.queries.counts import shown_number, whole_numbers
 from leastnoise.release.queries.query import CountQuery
 from leastnoise.release.queries.workload_problem import WorkloadProblem
 from leastnoise.release.tables import TidyTable, measure_names
+from leastnoise.release.whole import View, WholeNumbers, nearest_sums, nearest_whole
 
-__all__ = ["Workload", "named_workload", "read_goal", "read_matrix"]
+__all__ = ["Workload", "encode_drawn", "named_workload", "read_goal", "read_matrix"]
 
 _NAMED: dict[str, type[PrefixSums] | type[Ranges]] = {"prefix sums": PrefixSums, "ranges": Ranges}
+
+
+class Reaching(Protocol):
+    """What a table of answers needs to know of their errors."""
+
+    def reaches(self, mechanism: Mechanism, level: Fraction, /) -> list[Fraction]: ...
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -101,7 +112,7 @@ class Workload(CountQuery):
             error=ErrorEstimate(loss, expected, {LEVEL: widest}, attained=False),
             within=partial(problem.widest, best),
             sensitivity=problem.sensitivity,
-            encode=partial(_encode, best),
+            encode=partial(encode_drawn, best),
             to_table=partial(self.to_table, problem, best),
             reason=best.reason(),
             lower_bound=None if bound is None else scaled(bound, share),
@@ -109,6 +120,7 @@ class Workload(CountQuery):
             notes=self._notes(problem, best, expected),
             prepare=partial(self._prepare, best),
             ranges=partial(self.range_of, problem, best) if self._in_order else None,
+            whole=None if isinstance(self.workload, ExplicitWorkload) else partial(self.whole, problem, best),
         )
 
     @property
@@ -129,10 +141,17 @@ class Workload(CountQuery):
                 total = Fraction(self.workload.answers) if self.weights is None else sum(self.weights, Fraction(0))
             least = sqrt_enclosure(reason.lower / total)
             noise = "Gaussian" if isinstance(best, StrategyMechanism) else "such Laplace"
-            above = f", {float(expected.upper / least.lower) - 1:.2g} less than here" if least.lower else ""
+            above = f"; here it is {100 * float(expected.upper / least.lower - 1):.3g} % more" if least.lower else ""
             notes.append(f"proven: no {noise} noise with unbiased answers has less than {number(least)}{above}")
+        if not problem.has_bodies and problem.least_square_error is not None:
+            least = problem.least_square_error
+            notes.append(f"proven: no ε-private mechanism at all has less than {number(least)} on every histogram")
         if self.goal == "total" and self.workload.independent:
             notes.append(f"noise on the cells alone would have {number(problem.naive(best))}")
+        if not problem.is_searched:
+            notes.append(
+                "no strategy was looked for: the matrix is too large; fewer answers or cells may have less error"
+            )
         if self.workload.answers > MOST_CELLS:
             notes.append("the table shows the cells; `range` gives the sum of any of them in a row")
         return tuple(notes)
@@ -152,17 +171,42 @@ class Workload(CountQuery):
             return cast("NDArray[Any]", np.array(workload.matrix, dtype=object) @ histogram)
         return workload.evaluate(histogram)
 
-    def to_table(self, problem: WorkloadProblem, mechanism: Mechanism, drawn: Any, level: Fraction) -> TidyTable:
+    def to_table(self, problem: Reaching, mechanism: Mechanism, drawn: Any, level: Fraction) -> TidyTable:
         """The answers with their intervals; the cells, where there are too many answers to list."""
+        values = self._listed_answers(drawn)
         if self.workload.answers > MOST_CELLS:
-            values: Sequence[Any] = self._estimates(drawn).cells().tolist()
             halves = cast(StrategyRelease, mechanism).cell_half_widths(level)
             keys: dict[str, tuple[Any, ...]] = cell_keys(self.axes)
         else:
-            values = self._estimates(drawn).answers().tolist() if isinstance(drawn, Mapping) else drawn
             halves = problem.reaches(mechanism, level)
             keys = self.answer_keys()
         return TidyTable({**keys, **_bars(values, halves, tuple(keys))}, tuple(keys))
+
+    def whole(self, problem: Reaching, mechanism: Mechanism, drawn: Any) -> WholeNumbers:
+        """Whole numbers that agree: those of the levels of a tree, or of the sums up to each cell."""
+        workload, listed = self.workload, self.workload.answers <= MOST_CELLS
+        answers = [Fraction(answer) for answer in self._listed_answers(drawn)]
+        if isinstance(workload, HierarchyWorkload):
+            errors = [reach**2 for reach in problem.reaches(mechanism, LEVEL)]
+            views, start = [], 0
+            for level in (tuple(range(workload.cells)), *workload.levels):
+                end = start + max(level) + 1
+                error = sum(errors[start:end], Fraction(0)) / (end - start)
+                views.append(View(np.array(level, dtype=np.int64), answers[start:end], error))
+                start = end
+            cells = nearest_whole(views)
+        else:
+            sums = list(accumulate(answers)) if not listed else answers[: workload.cells]  # ranges begin with these
+            cells = [after - before for before, after in pairwise([0, *nearest_sums(sums)])]
+        histogram = np.array(cells, dtype=object)
+        values = self.answers_of(histogram) if listed else histogram
+        return WholeNumbers(tuple(int(value) for value in values), histogram)
+
+    def _listed_answers(self, drawn: Any) -> Sequence[Any]:
+        """What the table lists: the answers, or the cells where there are too many answers."""
+        if self.workload.answers > MOST_CELLS:
+            return list(self._estimates(drawn).cells())
+        return list(self._estimates(drawn).answers() if isinstance(drawn, Mapping) else drawn)
 
     def _estimates(self, drawn: Any) -> Estimates:
         return Estimates((self.workload,), np.array(drawn["estimates"], dtype=object))
@@ -177,7 +221,7 @@ class Workload(CountQuery):
         return {"query": tuple(labels[a] if a == b else f"{labels[a]} … {labels[b]}" for a, b in spans)}
 
     def range_of(
-        self, problem: WorkloadProblem, mechanism: Mechanism, drawn: Any, ends: tuple[Any, Any], level: Fraction
+        self, problem: Reaching, mechanism: Mechanism, drawn: Any, ends: tuple[Any, Any], level: Fraction
     ) -> RangeAnswer:
         """The sum of the cells between two keys or edges."""
         first, last = _span(self.axes[0], *ends)
@@ -196,7 +240,7 @@ class Workload(CountQuery):
         return RangeAnswer(shown_number(value), shown_number(low), shown_number(high))
 
 
-def _encode(mechanism: Mechanism, drawn: Any) -> Json:
+def encode_drawn(mechanism: Mechanism, drawn: Any) -> Json:
     """The answers, or the estimates of the cells that all answers follow from, in multiples of 2^-32."""
     if isinstance(mechanism, StrategyRelease):
         return {"estimates": whole_numbers(mechanism.estimates(drawn).values)}

@@ -21,13 +21,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.balls import of_fraction
-from leastnoise.exact.enclosures import Enclosure, enclose
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer, read_rational
-from leastnoise.exact.samplers.categorical_exp import categorical_exp
-from leastnoise.exact.sources import Source, require_secure, system_source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    NumberLike,
+    Size,
+    Source,
+    categorical_exp,
+    enclose,
+    of_fraction,
+    read_epsilon,
+    read_integer,
+    read_rational,
+    require_secure,
+    shape_of,
+    system_source,
+)
 from leastnoise.mechanisms.choice.selection import exponential_regret
 from leastnoise.mechanisms.combinatorial.k_median.local_search import (
     DemandLike,
@@ -43,11 +52,16 @@ from leastnoise.mechanisms.combinatorial.k_median.local_search import (
 )
 from leastnoise.mechanisms.combinatorial.k_median.metric import MOST_STEPS, BlockMetric, PublicMetric, read_metric
 from leastnoise.mechanisms.rank.quantile import growing_databases
-from leastnoise.model.certificate import PrivacyCertificate
-from leastnoise.model.channel import Channel
-from leastnoise.model.events import BoundedRange, Composed
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
-from leastnoise.model.privacy import Privacy
+from leastnoise.model import (
+    BoundedRange,
+    Channel,
+    Composed,
+    ErrorEstimate,
+    Mechanism,
+    Privacy,
+    PrivacyCertificate,
+    Reason,
+)
 
 __all__ = ["KMedian"]
 

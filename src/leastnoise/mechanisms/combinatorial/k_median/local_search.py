@@ -42,11 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.balls import Ball, of_fraction
-from leastnoise.exact.enclosures import Enclosure, enclose, sqrt_below
-from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.samplers.chances import at_chances
-from leastnoise.exact.samplers.scores import Scores
+from leastnoise.exact import Ball, Enclosure, Exact, Scores, at_chances, ball_of, enclose, of_fraction, sqrt_below
 from leastnoise.mechanisms.combinatorial.k_median.metric import PublicMetric
 
 __all__ = [

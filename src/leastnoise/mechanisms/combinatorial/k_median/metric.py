@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge
-from leastnoise.exact.parameters import NumberLike, read_integer, read_rational
+from leastnoise.exact import NumberLike, read_integer, read_rational
 
 __all__ = ["MOST_STEPS", "BlockMetric", "Distances", "PublicMetric", "read_metric"]
 

@@ -22,10 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure, sqrt_above
-from leastnoise.exact.parameters import NumberLike
-from leastnoise.exact.sources import Source, require_secure, system_source
+from leastnoise.exact import Enclosure, NumberLike, Size, Source, require_secure, shape_of, sqrt_above, system_source
 from leastnoise.mechanisms.combinatorial.k_median.k_median import KMedian, Progress
 from leastnoise.mechanisms.combinatorial.k_median.local_search import (
     DemandLike,
@@ -36,9 +33,7 @@ from leastnoise.mechanisms.combinatorial.k_median.local_search import (
     swapped,
 )
 from leastnoise.mechanisms.numeric import Geometric, VectorLaplace
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import LaplaceNoise
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model import Certificate, ErrorEstimate, LaplaceNoise, Mechanism, Reason
 
 __all__ = ["NoisyDemand"]
 

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.parameters import NumberLike, read_integer
-from leastnoise.exact.sources import SeededSource
+from leastnoise.exact import NumberLike, SeededSource, read_integer
 from leastnoise.mechanisms.combinatorial.k_median.k_median import KMedian
 from leastnoise.mechanisms.combinatorial.k_median.local_search import DemandLike, farthest_first
 from leastnoise.mechanisms.combinatorial.k_median.metric import PublicMetric

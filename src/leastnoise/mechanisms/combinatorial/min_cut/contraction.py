@@ -25,12 +25,21 @@ from math import comb, floor, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.exact.balls import Ball, below, evaluate, of_fraction, scaled_bounds
-from leastnoise.exact.floats import UNIT, exp_bounds
-from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.samplers.bernoulli import ScaledBounds, coins_between
-from leastnoise.exact.samplers.uniform import uniform_integer
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    UNIT,
+    Ball,
+    Exact,
+    ScaledBounds,
+    Source,
+    ball_of,
+    below,
+    coins_between,
+    evaluate,
+    exp_bounds,
+    of_fraction,
+    scaled_bounds,
+    uniform_integer,
+)
 
 __all__ = [
     "LARGEST_SUM",

@@ -24,9 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.samplers.categorical_exp import categorical_exp, categorical_exp_cdf
-from leastnoise.exact.sources import Source, system_source
+from leastnoise.exact import Exact, Source, categorical_exp, categorical_exp_cdf, system_source
 from leastnoise.mechanisms.combinatorial.min_cut.contraction import (
     Contractions,
     Matrix,

@@ -20,22 +20,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import Exact, exact_exp
-from leastnoise.exact.parameters import NumberLike, read_rational
-from leastnoise.exact.samplers.chances import at_chances
-from leastnoise.exact.samplers.scores import Scores
-from leastnoise.exact.sources import Source, require_secure, system_source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    NumberLike,
+    Scores,
+    Size,
+    Source,
+    at_chances,
+    exact_exp,
+    read_rational,
+    require_secure,
+    shape_of,
+    system_source,
+)
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, read_graph, read_nodes
 from leastnoise.mechanisms.combinatorial.min_cut.contraction import Matrix
 from leastnoise.mechanisms.combinatorial.min_cut.cut_law import Progress, all_cut_weights
 from leastnoise.mechanisms.lower_bounds import min_cut_bound
-from leastnoise.model.certificate import PrivacyCertificate
-from leastnoise.model.channel import Channel
+from leastnoise.model import LEVEL, Channel, ErrorEstimate, Mechanism, Privacy, PrivacyCertificate
 from leastnoise.model.graphs import hamming
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism
-from leastnoise.model.privacy import Privacy
 
 __all__ = ["Cut", "CutMechanism", "EdgeWeights", "exponential_chances", "read_cut_nodes", "read_weights"]
 

@@ -13,11 +13,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_epsilon
-from leastnoise.exact.samplers.categorical_exp import categorical_exp
-from leastnoise.exact.sources import Source
+from leastnoise.exact import Enclosure, Exact, NumberLike, Source, categorical_exp, read_epsilon
 from leastnoise.mechanisms.choice.selection import exponential_quantile, exponential_regret
 from leastnoise.mechanisms.combinatorial.graph_input import Nodes
 from leastnoise.mechanisms.combinatorial.min_cut.contraction import LARGEST_SUM, Matrix
@@ -30,9 +26,7 @@ from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import (
     read_weights,
 )
 from leastnoise.mechanisms.combinatorial.min_cut.utility import all_cuts
-from leastnoise.model.certificate import PrivacyCertificate
-from leastnoise.model.events import BoundedRange
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Reason
+from leastnoise.model import LEVEL, BoundedRange, ErrorEstimate, PrivacyCertificate, Reason
 
 __all__ = ["MOST_NODES", "ExponentialCut"]
 

@@ -21,10 +21,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_epsilon
-from leastnoise.exact.sources import Source
+from leastnoise.exact import Enclosure, Exact, NumberLike, Source, read_epsilon
 from leastnoise.mechanisms.choice.permute_and_flip import PermuteAndFlip
 from leastnoise.mechanisms.combinatorial.graph_input import Nodes
 from leastnoise.mechanisms.combinatorial.min_cut.contraction import LARGEST_SUM, Matrix
@@ -35,9 +32,7 @@ from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import (
     read_cut_nodes,
     read_weights,
 )
-from leastnoise.model.certificate import PrivacyCertificate
-from leastnoise.model.events import Pure
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Reason
+from leastnoise.model import LEVEL, ErrorEstimate, PrivacyCertificate, Pure, Reason
 
 __all__ = ["NodeCut"]
 

@@ -18,8 +18,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.exact.parameters import NumberLike, read_epsilon
-from leastnoise.exact.sources import Source
+from leastnoise.exact import NumberLike, Source, read_epsilon
 from leastnoise.mechanisms.combinatorial.graph_input import Nodes
 from leastnoise.mechanisms.combinatorial.min_cut.contraction import Matrix
 from leastnoise.mechanisms.combinatorial.min_cut.cut_law import CutLaw, Progress

@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.parameters import NumberLike, read_rational
-from leastnoise.exact.sources import SeededSource
+from leastnoise.exact import Enclosure, NumberLike, SeededSource, read_rational
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, read_nodes
 from leastnoise.mechanisms.combinatorial.min_cut.contraction import minimum_cut
 from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import CutMechanism, EdgeWeights

@@ -19,13 +19,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.exact.enclosures import Enclosure, exp_below
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer, read_rational
-from leastnoise.exact.samplers.categorical_exp import categorical_exp
-from leastnoise.exact.samplers.chances import at_chances
-from leastnoise.exact.samplers.scores import Scores
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    NumberLike,
+    Scores,
+    Source,
+    at_chances,
+    categorical_exp,
+    exp_below,
+    read_epsilon,
+    read_integer,
+    read_rational,
+)
 from leastnoise.mechanisms.combinatorial.graph_input import Nodes
 from leastnoise.mechanisms.combinatorial.min_cut.contraction import Matrix
 from leastnoise.mechanisms.combinatorial.min_cut.cut_law import CutLaw, Progress
@@ -38,9 +44,16 @@ from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import (
 )
 from leastnoise.mechanisms.combinatorial.min_cut.raising import Raising
 from leastnoise.mechanisms.combinatorial.min_cut.utility import RaisedUtility
-from leastnoise.model.certificate import PrivacyCertificate
-from leastnoise.model.events import Approximate, BoundedRange, Composed, Event
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Reason
+from leastnoise.model import (
+    LEVEL,
+    Approximate,
+    BoundedRange,
+    Composed,
+    ErrorEstimate,
+    Event,
+    PrivacyCertificate,
+    Reason,
+)
 
 __all__ = ["RaisedCut"]
 

@@ -16,8 +16,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.exact.numbers import Exact, ln
-from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer
+from leastnoise.exact import Exact, NumberLike, ln, read_epsilon, read_integer
 from leastnoise.mechanisms.combinatorial.min_cut.contraction import LARGEST_SUM, Matrix, lighter_cut
 
 __all__ = ["Raising", "ladder_reaches"]

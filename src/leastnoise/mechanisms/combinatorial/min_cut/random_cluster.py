@@ -21,12 +21,18 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.exact.balls import Ball, evaluate, scaled_bounds
-from leastnoise.exact.floats import UNIT, exp_bounds
-from leastnoise.exact.numbers import Exact, ball_of
-from leastnoise.exact.samplers.bernoulli import coins_between
-from leastnoise.exact.samplers.uniform import uniform_integer
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    UNIT,
+    Ball,
+    Exact,
+    Source,
+    ball_of,
+    coins_between,
+    evaluate,
+    exp_bounds,
+    scaled_bounds,
+    uniform_integer,
+)
 from leastnoise.mechanisms.combinatorial.min_cut.contraction import Matrix
 
 __all__ = ["RandomCluster"]

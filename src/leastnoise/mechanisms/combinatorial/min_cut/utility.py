@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, log
 
-from leastnoise.exact.balls import Ball, of_fraction
-from leastnoise.exact.enclosures import Enclosure, enclose
-from leastnoise.exact.numbers import Exact, ball_of, ln
+from leastnoise.exact import Ball, Enclosure, Exact, ball_of, enclose, ln, of_fraction
 from leastnoise.mechanisms.choice.selection import exponential_quantile, exponential_regret
 
 __all__ = ["RaisedUtility", "all_cuts"]

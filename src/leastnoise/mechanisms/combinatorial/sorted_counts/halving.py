@@ -19,10 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.exact.balls import Ball, scaled_bounds
-from leastnoise.exact.floats import UNIT
-from leastnoise.exact.inversion import Thresholds
-from leastnoise.exact.sources import Source
+from leastnoise.exact import UNIT, Ball, Source, Thresholds, scaled_bounds
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import Integers
 from leastnoise.mechanisms.combinatorial.sorted_counts.numbers import Bounds, at_precision
 from leastnoise.mechanisms.combinatorial.sorted_counts.shift_chain import ShiftChain

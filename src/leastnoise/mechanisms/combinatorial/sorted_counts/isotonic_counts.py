@@ -22,18 +22,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer
-from leastnoise.exact.sources import Source, require_secure, system_source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    NumberLike,
+    Size,
+    Source,
+    read_epsilon,
+    read_integer,
+    require_secure,
+    shape_of,
+    system_source,
+)
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import LARGEST_COUNT, Integers, read_counts
 from leastnoise.mechanisms.combinatorial.sorted_counts.shift_chain import Progress
 from leastnoise.mechanisms.lower_bounds import sorted_counts_bound
 from leastnoise.mechanisms.numeric.vector_laplace import VectorLaplace
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import LaplaceNoise
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
+from leastnoise.model import LEVEL, Certificate, ErrorEstimate, LaplaceNoise, Mechanism, Reason
 
 __all__ = ["MOST_COUNTS", "IsotonicCounts", "decreasing_pools", "nearest_counts"]
 

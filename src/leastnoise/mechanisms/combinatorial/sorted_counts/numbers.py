@@ -13,8 +13,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.exact.balls import Ball, above, below, evaluate
-from leastnoise.exact.floats import UNIT
+from leastnoise.exact import UNIT, Ball, above, below, evaluate
 
 __all__ = ["Arithmetic", "Array", "Balls", "Bounds", "Doubles", "at_precision"]
 

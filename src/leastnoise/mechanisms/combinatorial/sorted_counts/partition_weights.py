@@ -13,8 +13,7 @@ from fractions import Fraction
 from functools import partial
 from math import exp, log, log1p, pi, sqrt
 
-from leastnoise.exact.balls import Ball, above, below, evaluate, of_fraction
-from leastnoise.exact.enclosures import Enclosure, enclose, ln_enclosure
+from leastnoise.exact import Ball, Enclosure, above, below, enclose, evaluate, ln_enclosure, of_fraction
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import Border
 from leastnoise.mechanisms.combinatorial.sorted_counts.numbers import Array, Balls, Doubles
 from leastnoise.mechanisms.combinatorial.sorted_counts.shift_chain import ShiftChain, WalkFilter

@@ -15,9 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter, TooLarge
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.parameters import NumberLike, read_epsilon, read_integer, read_rational
-from leastnoise.exact.sources import SeededSource
+from leastnoise.exact import Enclosure, NumberLike, SeededSource, read_epsilon, read_integer, read_rational
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import Integers, distance, read_counts
 from leastnoise.mechanisms.combinatorial.sorted_counts.isotonic_counts import MOST_COUNTS, IsotonicCounts
 from leastnoise.mechanisms.combinatorial.sorted_counts.sorted_counts import LEAST_EPSILON, SortedCounts

@@ -23,7 +23,7 @@ from operator import mul
 
 import numpy as np
 
-from leastnoise.exact.balls import Ball, evaluate, of_fraction
+from leastnoise.exact import Ball, evaluate, of_fraction
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import Border
 from leastnoise.mechanisms.combinatorial.sorted_counts.numbers import Arithmetic, Array, Bounds, at_precision
 

@@ -28,12 +28,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.balls import Ball, of_fraction
-from leastnoise.exact.enclosures import Enclosure, enclose, exp_above, exp_below
-from leastnoise.exact.numbers import Exact, exact_exp
-from leastnoise.exact.parameters import NumberLike, read_exact, read_integer
-from leastnoise.exact.sources import Source, require_secure, system_source
+from leastnoise.exact import (
+    Ball,
+    Enclosure,
+    Exact,
+    NumberLike,
+    Size,
+    Source,
+    enclose,
+    exact_exp,
+    exp_above,
+    exp_below,
+    of_fraction,
+    read_exact,
+    read_integer,
+    require_secure,
+    shape_of,
+    system_source,
+)
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import (
     LARGEST_COUNT,
     Integers,
@@ -52,9 +64,7 @@ from leastnoise.mechanisms.combinatorial.sorted_counts.partition_weights import 
 from leastnoise.mechanisms.combinatorial.sorted_counts.shift_chain import Progress
 from leastnoise.mechanisms.combinatorial.sorted_counts.walk_sampler import WalkSampler
 from leastnoise.mechanisms.lower_bounds import sorted_counts_bound
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import BoundedRange, Pure
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
+from leastnoise.model import LEVEL, BoundedRange, Certificate, ErrorEstimate, Mechanism, Pure, Reason
 
 __all__ = ["LEAST_EPSILON", "SortedCounts", "half_decay", "privacy_of", "tight_decay"]
 

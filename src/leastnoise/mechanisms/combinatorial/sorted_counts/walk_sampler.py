@@ -14,9 +14,7 @@ from math import ceil, log, sqrt
 
 import numpy as np
 
-from leastnoise.exact.numbers import ln
-from leastnoise.exact.samplers.geometric import geometric
-from leastnoise.exact.sources import Source
+from leastnoise.exact import Source, geometric, ln
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import Border, Turns
 from leastnoise.mechanisms.combinatorial.sorted_counts.halving import (
     Piece,

@@ -24,18 +24,28 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from leastnoise.errors import BadParameter, NoPrivateAnswer, TooLarge
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.balls import Ball, above, evaluate, of_fraction
-from leastnoise.exact.enclosures import Enclosure, enclose, sqrt_above
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_epsilon, read_exact
-from leastnoise.exact.sources import Source, require_secure, system_source
+from leastnoise.exact import (
+    Ball,
+    Enclosure,
+    Exact,
+    NumberLike,
+    Size,
+    Source,
+    above,
+    enclose,
+    evaluate,
+    of_fraction,
+    read_epsilon,
+    read_exact,
+    require_secure,
+    shape_of,
+    sqrt_above,
+    system_source,
+)
 from leastnoise.mechanisms.combinatorial.graph_input import EdgeList, GraphLike, Nodes, read_graph, read_nodes
 from leastnoise.mechanisms.combinatorial.vertex_cover.noisy_order import Integers, Progress, noisy_order
 from leastnoise.mechanisms.lower_bounds import vertex_cover_bound
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import Pure
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model import Certificate, ErrorEstimate, Mechanism, Pure, Reason
 
 __all__ = ["VertexCoverOrder", "decode", "least_noise", "plain_cover", "privacy_above", "textbook_noise"]
 

@@ -20,20 +20,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike
-from leastnoise.exact.samplers.uniform import permutation
-from leastnoise.exact.sources import SeededSource, Source, require_secure, system_source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    NumberLike,
+    SeededSource,
+    Size,
+    Source,
+    permutation,
+    require_secure,
+    shape_of,
+    system_source,
+)
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, read_graph
 from leastnoise.mechanisms.combinatorial.vertex_cover.cover_order import VertexCoverOrder, decode
 from leastnoise.mechanisms.combinatorial.vertex_cover.noisy_order import Progress
 from leastnoise.mechanisms.lower_bounds import vertex_cover_bound
 from leastnoise.mechanisms.numeric import VectorLaplace
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import Composed, LaplaceNoise
-from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
+from leastnoise.model import Certificate, Composed, ErrorEstimate, LaplaceNoise, Mechanism, Reason
 
 __all__ = ["CoverPlan", "DegreeOrder", "plan_vertex_cover"]
 

@@ -21,9 +21,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.exact.floats import UNIT
-from leastnoise.exact.samplers.uniform import permutation, uniform_integer
-from leastnoise.exact.sources import Source
+from leastnoise.exact import UNIT, Source, permutation, uniform_integer
 
 __all__ = ["Progress", "Uniforms", "noisy_order", "root_coins"]
 

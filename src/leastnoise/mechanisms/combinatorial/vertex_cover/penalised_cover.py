@@ -16,22 +16,25 @@ from typing import Any, ClassVar
 import numpy as np
 
 from leastnoise.errors import TooLarge
-from leastnoise.exact.arrays import Size, shape_of
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.numbers import Exact
-from leastnoise.exact.parameters import NumberLike, read_epsilon, read_rational
-from leastnoise.exact.samplers.categorical_exp import categorical_exp
-from leastnoise.exact.samplers.chances import at_chances
-from leastnoise.exact.samplers.scores import Scores
-from leastnoise.exact.sources import Source
+from leastnoise.exact import (
+    Enclosure,
+    Exact,
+    NumberLike,
+    Scores,
+    Size,
+    Source,
+    at_chances,
+    categorical_exp,
+    read_epsilon,
+    read_rational,
+    shape_of,
+)
 from leastnoise.mechanisms.choice.selection import exponential_quantile, exponential_regret
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, read_graph, read_nodes
 from leastnoise.mechanisms.combinatorial.vertex_cover.noisy_order import Integers
 from leastnoise.mechanisms.rank.quantile import certify
-from leastnoise.model.certificate import Certificate
-from leastnoise.model.events import BoundedRange
+from leastnoise.model import LEVEL, BoundedRange, Certificate, ErrorEstimate, Mechanism, Reason
 from leastnoise.model.graphs import from_edges
-from leastnoise.model.mechanism import LEVEL, ErrorEstimate, Mechanism, Reason
 
 __all__ = ["PenalisedCover"]
 

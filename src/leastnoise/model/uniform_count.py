@@ -13,9 +13,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from leastnoise.exact.enclosures import Enclosure
-from leastnoise.exact.formulas import at_alpha, least_whole
-from leastnoise.exact.numbers import Exact
+from leastnoise.exact import Enclosure, Exact, at_alpha, least_whole
 
 __all__ = ["UniformCount", "uniform_count"]
 

@@ -1,8 +1,11 @@
-"""Whether links are what they were declared to be: for whoever keeps the data, and never for an analyst.
+"""Whether the rows are as they were declared: for whoever keeps the data, and never for an analyst.
 
-No promise rests on it: a link that is not many-to-one makes joined rows of several units out of one row, each counted
+No promise rests on it. A link that is not many-to-one makes joined rows of several units out of one row, each counted
 for its own unit (docs/theory/joins.md). But a row that belongs to several units stays when one of them leaves, so that
-such rows deserve to be mended.
+such rows deserve to be mended. Values outside of their bounds are brought to the nearer one, and rows with other keys
+are not counted: the answers stay private, and are wrong.
+
+All numbers here are exact and **not private**.
 """
 
 from __future__ import annotations
@@ -11,12 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from leastnoise.data.columns import Axis, Contribution, CountRows, KeyAxis
 from leastnoise.data.dialect import Fragment, select
 from leastnoise.data.linked_tables import LinkedTables
-from leastnoise.data.links import Link
+from leastnoise.data.links import ColumnPlace, Link
+from leastnoise.data.table import Table
 from leastnoise.errors import LeastNoiseError, engine_failure
 
-__all__ = ["LinkReport", "verify_links"]
+__all__ = ["KeyReport", "LinkReport", "count_outside", "verify_keys", "verify_links"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,28 @@ class LinkReport:
         return not (self.dangling or self.ambiguous or self.shared)
 
 
+@dataclass(frozen=True)
+class KeyReport:
+    """What the rows say about a column that names them. **Not private**: for whoever keeps the data.
+
+    Attributes:
+        place: The column: that of the unit in its own table, or the end of a link.
+        rows: Rows of its table.
+        missing: Those without a value there.
+        repeated: Those with a value that another row has, too, all but one of each value.
+    """
+
+    place: ColumnPlace
+    rows: int
+    missing: int
+    repeated: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether it names each row by a value of its own."""
+        return not (self.missing or self.repeated)
+
+
 def verify_links(tables: LinkedTables) -> tuple[LinkReport, ...]:
     """Count, for each link, the rows that break it. **The answers are exact and not private**: for the curator.
 
@@ -54,8 +81,44 @@ def verify_links(tables: LinkedTables) -> tuple[LinkReport, ...]:
     return tuple(_report(tables, link) for link in tables.shape.links)
 
 
+def verify_keys(tables: LinkedTables) -> tuple[KeyReport, ...]:
+    """Count the rows that the column of the unit, and each end of a link, does not name by a value of its own.
+
+    **The answers are exact and not private**: for the curator.
+
+    Raises:
+        EngineFailure: The engine failed.
+    """
+    places = dict.fromkeys([tables.shape.unit, *(link.end for link in tables.shape.links)])
+    counted = "count(*), count(told), count(DISTINCT told)"
+    found = []
+    for place in places:
+        rows, there, different = _run(tables, select(counted, _keys(tables, place), "keys"))
+        found.append(KeyReport(place, rows, rows - there, there - different))
+    return tuple(found)
+
+
+def count_outside(table: Table, axis: Axis) -> tuple[int, int]:
+    """How many rows have a value that lies on no place of an axis, and how many rows there are.
+
+    A missing value lies nowhere, and is not counted. **The answers are exact and not private**: for the curator.
+
+    Raises:
+        BadParameter: The axis does not fit its column.
+        EngineFailure: The engine failed.
+    """
+
+    def rows(*axes: Axis) -> int:
+        (found,) = table.aggregate(Contribution(None), axes, (CountRows(),))
+        return int(found.sum())
+
+    every, placed, missing = rows(), rows(axis), rows(KeyAxis(axis.column, (None,)))
+    held = None in getattr(axis, "keys", ())
+    return every - placed - (0 if held else missing), every
+
+
 def _report(tables: LinkedTables, link: Link) -> LinkReport:
-    starts, ends = _keys(tables, link, "start"), _keys(tables, link, "end")
+    starts, ends = _keys(tables, link.start), _keys(tables, link.end)
     targets = select("told, count(*) AS many", ends, "ends", "GROUP BY told")
     matched = "LEFT JOIN (" + targets + ") AS targets ON starts.told = targets.told"
     counted = (
@@ -75,8 +138,7 @@ def _report(tables: LinkedTables, link: Link) -> LinkReport:
     return LinkReport(link, rows, rows - there, there - found, several, shared)
 
 
-def _keys(tables: LinkedTables, link: Link, side: str) -> Fragment:
-    place = link.start if side == "start" else link.end
+def _keys(tables: LinkedTables, place: ColumnPlace) -> Fragment:
     member = tables.members[place.table]
     plain = member.dialect.plain(member.types[place.column])
     return select(f"{plain} AS told", member.private_rows((place.column,)), "native")
