@@ -48,8 +48,16 @@ def all_of(place: str, says: str, cases: Iterable[tuple[str, bool]], instead: st
     >>> tried = all_of("Lemma 1", "squares are even", ((f"n = {n}", n * n % 2 == 0) for n in (2, 3)), "some are")
     >>> tried.holds, tried.computed
     (False, 'fails at n = 3')
+    >>> all_of("Lemma 2", "squares are not negative", ((f"n = {n}", n * n >= 0) for n in (-1, 0, 1))).computed
+    'holds in all 3 cases tried: n = -1; …; n = 1'
     """
     tried = list(cases)
     failure = next((name for name, holds in tried if not holds), None)
-    computed = f"holds in all {len(tried)} cases tried" if failure is None else f"fails at {failure}"
+    computed = f"holds in all {len(tried)} cases tried: {_ends(tried)}" if failure is None else f"fails at {failure}"
     return Claim(place, says, computed, failure is None, "" if failure is None else instead)
+
+
+def _ends(tried: list[tuple[str, bool]]) -> str:
+    """The names of the first and the last case, so that a reader sees on what a claim was tried."""
+    names = [name for name, _ in tried]
+    return "; ".join(names if len(names) < 3 else [names[0], "…", names[-1]])

@@ -23,6 +23,7 @@ from leastnoise.mechanisms import VectorLaplace
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import DatasetGraph, cycle, from_edges, histograms, hypercube, path
 from papers.claims import Claim, Paper, all_of
+from papers.exponential_programs import path_claims, program_claims, sorting_claims
 
 __all__ = ["PAPER"]
 
@@ -38,17 +39,20 @@ def claims() -> Iterator[Claim]:
     """In the order of the text."""
     yield _exponential_is_private()
     yield _distance_of_histograms()
+    yield from program_claims()
     yield _optimal_on_regular_graphs()
     yield _layers()
     yield _infinite_paths()
     yield _formula_of_lemma_6()
     yield _growth_of_lemma_6()
     yield _bound_of_lemma_6()
+    yield from path_claims()
     yield _path_bound()
     yield _premise_of_corollary_3()
     yield _exponential_on_a_path()
     yield _share_of_the_optimum()
     yield _sorting()
+    yield from sorting_claims()
 
 
 PAPER = Paper("exponential", "Aldà and Simon, On the optimality of the exponential mechanism, CSCML 2017", claims)

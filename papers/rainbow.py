@@ -22,6 +22,7 @@ from leastnoise.rainbow import (
 )
 from leastnoise.release.pictures import GREY, make_picture_folder, picture
 from papers.claims import Claim, Paper, all_of
+from papers.rainbow_optimality import optimality_claims
 
 __all__ = [
     "BOUNDARY",
@@ -51,6 +52,7 @@ def claims() -> Iterator[Claim]:
             f"Figure {figure}", f"at δ = {delta} the switch times are {times}", f"{computed}", computed == times
         )
     yield _closed_form()
+    yield from optimality_claims()
 
 
 PAPER = Paper("rainbow", "Gu et al., Generalized rainbow differential privacy, 2024", claims)

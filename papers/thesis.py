@@ -26,6 +26,7 @@ from leastnoise.model.graphs import grid
 from papers.claims import Claim, Paper, all_of
 from papers.thesis_facilities import facility_claims
 from papers.thesis_graphs import graph_claims
+from papers.thesis_limits import impossible_claims, lower_bound_claims, method_claims
 
 __all__ = ["PAPER"]
 
@@ -38,16 +39,19 @@ def claims() -> Iterator[Claim]:
     yield _vector_laplace_error()
     yield from facility_claims()
     yield _steps_of_the_k_median()
+    yield from method_claims()
     yield _k_norm_is_private()
     yield _k_norm_error()
     yield _k_norm_against_the_norm()
     yield _orthogonal_noise()
+    yield from impossible_claims()
     yield _sensitivity_of_the_median()
     yield _bounded_median()
     yield _smooth_sensitivity()
     yield _k_norm_median()
     yield _approximate_exponential()
     yield _rejection()
+    yield from lower_bound_claims()
     yield _stirling()
     yield from graph_claims()
 
@@ -220,8 +224,21 @@ def _k_norm_median() -> Claim:
 
 
 def _approximate_exponential() -> Claim:
-    cases = ((f"εΔ = {factor}", 2 * ln(1 + factor) <= 3 * factor) for factor in (Fraction(1, 100), Fraction(1, 3)))
-    says = "weights 1 + εq are 3εΔ-private for εΔ ≤ 1/3; the tight price is 2·ln(1 + εΔ)"
+    """Scores are the coordinates of a point of a 4 × 4 × 4 grid, from one up, so that all are positive and Δ = 1."""
+    graph, points = grid(4, 4, 4), list(product(range(1, 5), repeat=3))
+
+    def private(factor: Fraction) -> bool:
+        rows = [[(1 + factor * q) / sum(1 + factor * other for other in scores) for q in scores] for scores in points]
+        return bool(check(Channel(rows, inputs=graph.nodes), graph, 3 * factor))
+
+    def tight(factor: Fraction) -> bool:
+        return 2 * ln(1 + factor) <= 3 * factor
+
+    cases = (
+        (f"εΔ = {factor}, three scores of 1 to 4", private(factor) and tight(factor))
+        for factor in (Fraction(1, 100), Fraction(1, 10), Fraction(1, 3))
+    )
+    says = "weights 1 + εq with q > 0 are 3εΔ-private for εΔ ≤ 1/3; 2·ln(1 + εΔ) is no more"
     return all_of("Theorem 3.1", says, cases)
 
 
