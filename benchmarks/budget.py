@@ -21,8 +21,7 @@ from benchmarks.measure import Row, race
 from leastnoise.accounting import GaussianPrivacy, LaplaceNoise, Ledger, Pure, Request, all_bounds, compose
 from leastnoise.exact import SeededSource
 from leastnoise.ledger.budgets import Scope, write_grant
-from leastnoise.ledger.request_steps import entry_fields
-from leastnoise.ledger.session import WriteContext
+from leastnoise.ledger.session import WriteContext, entry_fields
 from leastnoise.model.privacy import Privacy
 
 __all__ = ["run"]

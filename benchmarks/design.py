@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from fractions import Fraction
 
 import networkx
 import numpy as np
@@ -16,6 +17,7 @@ from scipy.optimize import linprog
 
 from benchmarks.measure import Row, race
 from leastnoise.designer import design
+from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import DatasetGraph, cycle, from_networkx, hypercube
 
 __all__ = ["run"]
@@ -33,7 +35,7 @@ def run() -> list[Row]:
         _race("hypercube 2^5, by symmetry", hypercube(5), "qif", _qif, 20, rounds=1),
         _race("hypercube 2^7, by symmetry", hypercube(7), "HiGHS", _highs, 100, rounds=1),
     ]
-    return rows + [_certificate(graph) for graph in (lonely, cycle(150), hypercube(7))]
+    return [*rows, *(_certificate(graph) for graph in (lonely, cycle(150), hypercube(7))), _samples()]
 
 
 def _race(
@@ -126,3 +128,21 @@ def _qif(graph: DatasetGraph) -> None:
     qif.mechanism.d_privacy.min_loss_given_d(
         prior, size, lambda x, y: float(distances[x, y]), lambda w, x: float(distances[w, x])
     )
+
+
+def _samples() -> Row:
+    """A million people, each with an input of their own, in a channel of 2000 exact rows; NumPy rounds the borders."""
+    size, people = 2000, 10**6
+    weights = [[2 * size - abs(y - x) for y in range(size)] for x in range(size)]
+    channel = Channel([[Fraction(weight, sum(row)) for weight in row] for row in weights])
+    draw = np.random.default_rng(1)
+    given = draw.integers(0, size, people)
+    borders = channel.floats().cumsum(axis=1)
+
+    def inexact() -> object:
+        order, words = np.argsort(given, kind="stable"), draw.random(people)
+        runs = np.split(order, np.flatnonzero(np.diff(given[order])) + 1)
+        return [np.searchsorted(borders[given[places[0]]], words[places], side="right") for places in runs]
+
+    channel.sample_each(given)  # the words of the rows are kept
+    return race("a million draws from 2000 rows", lambda: channel.sample_each(given), "NumPy", inexact, target=1 / 10)

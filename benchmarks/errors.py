@@ -1,6 +1,7 @@
 """`make bench-error`: the errors of every job at equal privacy, ours beside every alternative and every peer.
 
-Each part is a module `errors_PART` with a function that returns rows. One part: `make bench-error ONLY=quantiles`.
+Each part is a module `errors_PART` with a function that returns rows; its NOTES, if any, are printed before them on the
+page. One part: `make bench-error ONLY=quantiles`.
 Peers run in environments of their own below `.venvs`, made on first use; a peer that does not install is left out.
 """
 
@@ -15,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean, stdev
+from textwrap import wrap
 from typing import NamedTuple
 
 from rich.console import Console
@@ -25,6 +27,7 @@ __all__ = ["CHOSEN", "ErrorRow", "environment", "main", "mean_row", "peer_answer
 HERE = Path(__file__).parent
 PARTS = {
     "basics": "run",
+    "medians": "run",
     "quantiles": "run",
     "keys": "rows",
     "publications": "rows",
@@ -148,11 +151,18 @@ def _page(results: dict[str, list[ErrorRow]]) -> str:
             "",
             f"## {part.capitalize()}",
             "",
+            *(line for note in _notes(part) for line in (*wrap(note, 115), "")),
             "| job | method | error | ± se | bound or bar |",
             "|---|---|--:|--:|--:|",
         ]
         lines += [f"| {' | '.join(_cells(row))} |" for row in rows]
     return "\n".join(lines) + "\n"
+
+
+def _notes(part: str) -> tuple[str, ...]:
+    """What a reader of the part's rows has to know."""
+    found: tuple[str, ...] = getattr(importlib.import_module(f"benchmarks.errors_{part}"), "NOTES", ())
+    return found
 
 
 def _draw(results: dict[str, list[ErrorRow]], place: Path) -> None:

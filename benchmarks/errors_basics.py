@@ -67,6 +67,7 @@ PEERS = {
 JOBS = {
     "count 0.1": "one count, ε = 0.1",
     "count 1": "one count, ε = 1",
+    "count 0.1 0.01": "one count, (0.1, 0.01)",
     "sum": "sum of values in 0 … 100, ε = 1",
     "histogram": f"counts where a person is in {GROUPS} groups, (1, 1e-6)",
     "mean": f"mean of {PEOPLE} values in 0 … 100, ε = 1",
@@ -95,6 +96,7 @@ def _ours() -> Iterator[ErrorRow]:
             asked = {
                 "count 0.1": people.count().plan("0.1"),
                 "count 1": people.count().plan(1),
+                "count 0.1 0.01": people.count().plan("0.1", "0.01"),
                 "sum": people.sum("value", bounds=(0, 100)).plan(1),
                 "histogram": people.count(by="key", keys=keys, groups_per_unit=GROUPS).plan(1, "1e-6"),
             }

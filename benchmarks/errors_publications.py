@@ -2,8 +2,7 @@
 
 Each row is a job, who does it, the root mean squared error of an answer, the standard error of that number (zero where
 it is computed and not simulated), and the proven bound for Gaussian noise with unbiased linear answers where there is
-one. OpenDP runs in a venv of its own under .venvs/, made on first use; where it can't be installed its rows are left
-out. Rows marked "in house" are made here because no package of the method can be installed.
+one. OpenDP, jax-privacy and mbi run in environments of their own; where one can't be installed its rows are left out.
 """
 
 from __future__ import annotations
@@ -20,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular, toeplitz
 
-from benchmarks.errors import CHOSEN, ErrorRow
-from leastnoise.mechanisms import Geometric
+from benchmarks.errors import CHOSEN, ErrorRow, environment, peer_answers
 from leastnoise.mechanisms.strategy import (
     PrefixSums,
     PureStrategyMechanism,
@@ -32,13 +30,20 @@ from leastnoise.mechanisms.strategy import (
     plan_running,
     plan_strategy,
 )
+from leastnoise.mechanisms.strategy.pure_planning import pure_alternatives
 from leastnoise.model.linear_workloads import LinearWorkload
 
-__all__ = ["rows"]
+__all__ = ["NOTES", "rows"]
+
+NOTES = (
+    "OpenDP's contingency tables are not compared: they need the package private-pgm, which no package index has.",
+    'Rows marked "in house" are made here because no package of the method can be installed.',
+)
 
 ADULT = (100, 100, 100, 99, 85, 42, 16, 15, 9, 7, 6, 5, 2, 2)
 VENVS = Path(__file__).parents[1] / ".venvs"
 _DRAWS = 200
+_MOST_WRITTEN = 1024
 _TREE = """
 import sys
 import numpy as np
@@ -56,6 +61,60 @@ for _ in range(draws):
     print(np.mean(sums[1:] ** 2), np.mean((sums[last] - sums[first]) ** 2))
 """
 
+_JAX = """
+import json
+import jax
+
+jax.config.update("jax_enable_x64", True)
+import numpy as np
+from jax_privacy.matrix_factorization import dense, toeplitz
+
+def error(workload, strategy):
+    strategy = np.asarray(strategy)
+    solved = np.linalg.solve(strategy.T, workload.T)
+    return float(np.sqrt((strategy**2).sum(axis=0).max() * np.mean((solved**2).sum(axis=0))))
+
+found = {}
+for cells in (64, 256):
+    sums = np.tri(cells)
+    found[f"prefix sums of {cells} cells"] = [error(sums, dense.optimize(cells))]
+    factor = toeplitz.materialize_lower_triangular(toeplitz.optimal_max_error_strategy_coefs(cells))
+    found[f"prefix sums of {cells} cells, Toeplitz"] = [error(sums, factor)]
+first, last = np.triu_indices(64)
+places = np.arange(64)
+ranges = ((places >= first[:, None]) & (places <= last[:, None])).astype(float)
+found["ranges of 64 cells"] = [error(ranges, dense.optimize(64, A=ranges))]
+print(json.dumps(found))
+"""
+_MBI = """
+import itertools, json, warnings
+warnings.simplefilter("ignore")
+import jax
+jax.config.update("jax_enable_x64", True)
+import numpy as np
+import mbi
+from mbi import estimation
+
+sizes, draws = (16, 9, 7, 5), 10
+rng = np.random.default_rng(1)
+rows = np.stack([rng.binomial(size - 1, rng.uniform(0.2, 0.8, 5000)) for size in sizes], axis=1)
+domain = mbi.Domain([str(i) for i in range(len(sizes))], sizes)
+tables = list(itertools.combinations(range(len(sizes)), 2))
+true = {t: np.histogramdd(rows[:, t], [np.arange(sizes[i] + 1) for i in t])[0] for t in tables}
+found = []
+for _ in range(draws):
+    noise = len(tables) ** 0.5
+    measured = [
+        mbi.LinearMeasurement(true[t].ravel() + rng.normal(0, noise, true[t].size), tuple(str(i) for i in t), noise)
+        for t in tables
+    ]
+    model = estimation.MirrorDescent().estimate(domain, measured, iters=2000)
+    off = [np.asarray(model.project(tuple(str(i) for i in t)).datavector()) - true[t].ravel() for t in tables]
+    found.append(float(np.mean(np.concatenate(off) ** 2)))
+print(json.dumps({"squares": found}))
+"""
+_SMALL = (16, 9, 7, 5)
+
 
 def rows() -> list[ErrorRow]:
     """All of them; some minutes."""
@@ -63,12 +122,18 @@ def rows() -> list[ErrorRow]:
 
 
 def _gaussian() -> Iterator[ErrorRow]:
-    for workload in (PrefixSums(64), PrefixSums(256), PrefixSums(1024), Ranges(64), Ranges(256), Ranges(1024)):
+    python = environment("jax-privacy==2.0.0")
+    factored = {} if python is None else peer_answers(python, _JAX)
+    for workload in (*map(PrefixSums, (64, 256, 1024, 4096)), *map(Ranges, (64, 256, 1024, 4096))):
         job = f"{workload}, μ = 1"
         plan = plan_strategy(workload)
         bound = sqrt(plan.lower_bound / workload.answers)
         yield ErrorRow(job, CHOSEN, sqrt(plan.error / workload.answers), 0, bound)
-        for name, strategy in _known(workload.cells):
+        for name, errors in factored.items():
+            if name.startswith(str(workload)):
+                kind = "best Toeplitz factors" if name.endswith("Toeplitz") else "dense factors"
+                yield ErrorRow(job, f"jax-privacy 2.0, {kind}", errors[0], 0, bound)
+        for name, strategy in _known(workload.cells) if workload.cells <= _MOST_WRITTEN else ():
             yield ErrorRow(job, name, _error(workload, strategy), 0, bound)
 
 
@@ -102,8 +167,8 @@ def _pure() -> Iterator[ErrorRow]:
             job = f"{workload}, ε = 1"
             mechanism = PureStrategyMechanism(plan_pure_strategy(workload, epsilon=1), 1)
             yield ErrorRow(job, CHOSEN, sqrt(mechanism.expected_square / workload.answers), 0, None)
-            total = sum(workload.lengths(), Fraction(0)) * Geometric(1).moment(2).upper
-            yield ErrorRow(job, "noise on the cells", sqrt(total / workload.answers), 0, None)
+            for name, error in pure_alternatives(workload, epsilon=1).items():
+                yield ErrorRow(job, name, sqrt(error / workload.answers), 0, None)
             for branching, squares in simulated.items():
                 mean, spread = squares[:, place].mean(), squares[:, place].std() / sqrt(len(squares))
                 name = f"OpenDP 0.16, tree of {branching} branches, consistent"
@@ -137,6 +202,18 @@ def _marginals() -> Iterator[ErrorRow]:
         bound = sqrt(plan.bound("total") / cells)
         yield ErrorRow(job, CHOSEN, sqrt(plan.error("total") / cells), 0, bound)
         yield ErrorRow(job, "equal noise on each table", sqrt(len(tables)), 0, bound)
+    tables = list(combinations(range(len(_SMALL)), 2))
+    cells = sum(prod(_SMALL[i] for i in table) for table in tables)
+    plan, job = plan_marginals(_SMALL, tables), "6 two-way tables of 16, 9, 7 and 5 keys, 5000 rows, μ = 1"
+    bound = sqrt(plan.bound("total") / cells)
+    yield ErrorRow(job, CHOSEN, sqrt(plan.error("total") / cells), 0, bound)
+    yield ErrorRow(job, "equal noise on each table", sqrt(len(tables)), 0, bound)
+    python = environment("mbi==2.0.0")
+    if python is not None:
+        squares = np.array(peer_answers(python, _MBI)["squares"])
+        mean, spread = squares.mean(), squares.std() / sqrt(len(squares))
+        name = "mbi 2.0, equal noise and mirror descent (not unbiased)"
+        yield ErrorRow(job, name, sqrt(mean), spread / (2 * sqrt(mean)), bound)
 
 
 def _running() -> Iterator[ErrorRow]:
@@ -152,4 +229,4 @@ def _running() -> Iterator[ErrorRow]:
 if __name__ == "__main__":
     for row in rows():
         limit = "" if row.bound is None else f"{row.bound:.4f}"
-        print(f"{row.job:55} {row.alternative:65} {row.error:9.4f} ± {row.standard_error:.4f} {limit}")
+        print(f"{row.job:55} {row.method:65} {row.error:9.4f} ± {row.standard_error:.4f} {limit}")

@@ -1,4 +1,4 @@
-"""How far off private quantiles are: the mean rank error of what the planner picks, of its alternatives and of OpenDP.
+"""How far off several private quantiles are: the mean rank error of what the planner picks, and of its alternatives.
 
 The rank error of an answer r to the level q of n rows is the distance from q·n to the ranks of r: max(0, L − q·n,
 G − (1 − q)·n), with L rows below r and G above it. So an answer that many rows share is right if it is the quantile.
@@ -6,20 +6,19 @@ G − (1 − q)·n), with L rows below r and G above it. So an answer that many 
 
 from __future__ import annotations
 
-import json
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.errors import ErrorRow, environment
+from benchmarks.errors import ErrorRow
 from leastnoise.exact import SeededSource
-from leastnoise.mechanisms.rank import Quantile, SeveralQuantiles
+from leastnoise.mechanisms.rank import SeveralQuantiles
 
-__all__ = ["SHAPES", "quantile_errors", "rank_errors", "run"]
+__all__ = ["NOTES", "ROWS", "SHAPES", "TOP", "Floats", "quantile_row", "rank_errors", "run"]
+
+NOTES = ("The rows of several levels that are chosen or joint were measured after the others, with the same seeds.",)
 
 ROWS, TOP = 1000, 200.0
 Floats = NDArray[np.float64]
@@ -41,13 +40,18 @@ def rank_errors(answers: Floats, values: Floats, levels: Sequence[Fraction]) -> 
     ordered, wanted = np.sort(values), np.array([float(level) for level in levels]) * len(values)
     below = np.searchsorted(ordered, answers, side="left")
     above = np.searchsorted(ordered, answers, side="right")
-    return np.maximum(np.maximum(below - wanted, wanted - above), 0.0)
+    far: Floats = np.maximum(np.maximum(below - wanted, wanted - above), 0.0)
+    return far
 
 
-def several_rows(tables: int, draws: int, methods: Sequence[str | None]) -> Iterator[ErrorRow]:
+def several_rows(
+    tables: int, draws: int, methods: Sequence[str | None], counts: Sequence[int] = (9, 19)
+) -> Iterator[ErrorRow]:
     """Deciles and twentieths at ε = 1, of whole numbers on 201 points and of any numbers on a fine lattice."""
     bounds = {(9, True): 4.7, (19, True): 6.5, (9, False): 5.6, (19, False): 8.3}
     for (count, whole), bound in bounds.items():
+        if count not in counts:
+            continue
         levels = [Fraction(k, count + 1) for k in range(1, count + 1)]
         for shape, make in SHAPES.items():
             if shape == "spikes" and not whole:
@@ -63,69 +67,14 @@ def several_rows(tables: int, draws: int, methods: Sequence[str | None]) -> Iter
                 job = (
                     f"{count} levels of {ROWS} {'whole numbers on 201 points' if whole else 'numbers'}, {shape}, ε = 1"
                 )
-                yield _row(job, method or "chosen", found, bound if method is None else None)
-
-
-def median_rows(tables: int, draws: int, opendp: str | None = None) -> Iterator[ErrorRow]:
-    """One median at ε = 0.1 on a public grid of 2001 points, next to OpenDP's on the same numbers.
-
-    Args:
-        tables: How many tables of each shape.
-        draws: How many medians of each.
-        opendp: The interpreter of an environment with OpenDP 0.16; without one the peer is left out.
-    """
-    grid = np.linspace(0, TOP, 2001)
-    for shape, make in SHAPES.items():
-        dice = np.random.default_rng(2)
-        samples = [np.clip(make(dice, ROWS), 0, TOP) for _ in range(tables)]
-        job, half = f"median of {ROWS} numbers on 2001 points, {shape}, ε = 0.1", [Fraction(1, 2)]
-        peer = None
-        if opendp is not None:
-            answers = _opendp(opendp, grid, samples, draws)
-            errors = [rank_errors(np.array(a), v, half).mean() for a, v in zip(answers, samples, strict=True)]
-            row = _row(job, "OpenDP 0.16", errors, None)
-            peer = row.error + 3 * row.standard_error
-            yield row
-        for method, bound in (("permute and flip", peer), ("exponential", None)):
-            asked = Quantile("1/10", grid, method=method)
-            drawn = [asked.draw(v, size=draws, source=SeededSource(i)) for i, v in enumerate(samples)]
-            errors = [rank_errors(a, v, half).mean() for a, v in zip(drawn, samples, strict=True)]
-            yield _row(job, "chosen" if method == "permute and flip" else method, errors, bound)
+                yield quantile_row(job, method or "chosen", found, bound if method is None else None)
 
 
 def run() -> list[ErrorRow]:
-    """All rows, with OpenDP where it installs."""
-    return quantile_errors(environment("opendp==0.16.0"))
+    """What the planner picks, and every alternative."""
+    return list(several_rows(20, 10, (None, "joint", "recursive", "permute and flip", "separate")))
 
 
-def quantile_errors(opendp: str | None = None, tables: int = 20, draws: int = 10) -> list[ErrorRow]:
-    """All rows: what the planner picks, every alternative, and the peer where its interpreter is given."""
-    methods = (None, "joint", "recursive", "permute and flip", "separate")
-    return [*several_rows(tables, draws, methods), *median_rows(tables, 20 * draws, opendp)]
-
-
-def _row(job: str, method: str, errors: Sequence[float], bound: float | None) -> ErrorRow:
+def quantile_row(job: str, method: str, errors: Sequence[float], bound: float | None) -> ErrorRow:
     spread = float(np.std(errors, ddof=1)) / len(errors) ** 0.5 if len(errors) > 1 else 0.0
     return ErrorRow(job, method, float(np.mean(errors)), spread, bound)
-
-
-_PEER = """
-import json, sys
-import opendp.prelude as dp
-dp.enable_features("contrib")
-asked = json.load(sys.stdin)
-space = dp.vector_domain(dp.atom_domain(T="f64", nan=False)), dp.symmetric_distance()
-def measure(scale):
-    return dp.m.make_private_quantile(*space, dp.max_divergence(), candidates=asked["grid"], alpha=0.5, scale=scale)
-median = dp.binary_search_chain(measure, d_in=1, d_out=asked["epsilon"])
-json.dump([[median(values) for _ in range(asked["draws"])] for values in asked["tables"]], sys.stdout)
-"""
-
-
-def _opendp(interpreter: str, grid: Floats, tables: Sequence[Floats], draws: int) -> Any:
-    """OpenDP's medians, from its own environment."""
-    given = {"grid": grid.tolist(), "tables": [t.tolist() for t in tables], "draws": draws, "epsilon": 0.1}
-    done = subprocess.run(
-        [interpreter, "-c", _PEER], input=json.dumps(given), capture_output=True, text=True, check=True
-    )
-    return json.loads(done.stdout)

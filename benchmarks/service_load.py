@@ -2,7 +2,9 @@
 
     python -m benchmarks.service_load [--seconds 10] [--race 200x50] [--soak 60]
 
-The load generator, the server and its workers share the cores. A race asks for far more than the budget holds while
+The load generator, the server and its workers share the cores, perhaps with others: beside each rate stand the
+processor time of a request (of server and workers) and, from the same run, a bare FastAPI endpoint that answers its
+body. A race asks for far more than the budget holds while
 workers and the server are killed; afterwards the ledger is verified, and every answer must have its debit.
 """
 
@@ -12,6 +14,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -20,7 +23,7 @@ from fractions import Fraction
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from support.serving import Server
+from support.serving import Server, free_port
 
 COUNT = {"question": "count", "by": "city", "keys": ["Lyon", "Metz", "Nice"]}
 
@@ -82,6 +85,45 @@ async def measure(server, token, path, body_at, seconds, connections=16):
     times.sort()
     rate = len(times) / (time.monotonic() - begun)
     return rate, 1000 * times[len(times) // 2], 1000 * times[int(0.95 * len(times))]
+
+
+def spent_time(server):
+    """Seconds of processor time that the server and its workers took so far."""
+    ticks = 0
+    for pid in (server.process.pid, *server.workers()):
+        with suppress(OSError):
+            ticks += sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+BARE = """
+import sys, uvicorn
+from fastapi import FastAPI, Request
+app = FastAPI()
+@app.post("/echo")
+async def echo(request: Request):
+    return await request.json()
+@app.get("/v1/health")
+async def health():
+    return {}
+uvicorn.run(app, port=int(sys.argv[1]), http="h11", log_level="warning", access_log=False)
+"""
+
+
+class BareServer(Server):
+    """What FastAPI, uvicorn and this load generator can do at all."""
+
+    def __init__(self):
+        self.port, self.process = free_port(), None
+
+    def start(self):
+        """Start it, and wait until it answers."""
+        self.process = subprocess.Popen([sys.executable, "-c", BARE, str(self.port)])
+        while True:
+            with suppress(OSError):
+                if self.call("GET", "/v1/health").status == 200:
+                    return self
+            time.sleep(0.05)
 
 
 async def race(server, analysts, each, price, kills=12, seconds=900):
@@ -153,10 +195,45 @@ def judge(server, found, budget):
 
 
 def resources(server):
-    """Memory in megabytes, descriptors and threads of the server."""
+    """Memory in megabytes, descriptors and threads of the server, and the memory of its workers."""
     home = Path(f"/proc/{server.process.pid}")
+    memory, threads = _status(home)
+    workers = sum(_status(Path(f"/proc/{pid}"))[0] for pid in server.workers())
+    return memory, len(list((home / "fd").iterdir())), threads, workers
+
+
+def _status(home):
     status = dict(line.split(":", 1) for line in (home / "status").read_text().splitlines())
-    return int(status["VmRSS"].split()[0]) / 1000, len(list((home / "fd").iterdir())), int(status["Threads"])
+    return int(status["VmRSS"].split()[0]) / 1000, int(status["Threads"])
+
+
+async def soak(server, token, seconds, connections=8):
+    """A long mixed load: plans, releases old and new, wrong tokens, lists; says what the server holds on the way."""
+    path = "/v1/datasets/people"
+
+    def body(number):
+        return {"question": COUNT, "price": {"epsilon": "1/10000"}, "request_id": f"soak {number % 500}"}
+
+    def plan(number):
+        return {"question": COUNT, "price": {"epsilon": f"{1 + number}/10000000"}}
+
+    told, number = [], iter(range(10**9))
+    for place, one in ((f"{path}/releases", body), (f"{path}/plan", plan)):  # all that is kept is there before
+        await measure(server, token, place, one, min(15, seconds / 4), connections)
+    begun = time.monotonic()
+    while True:
+        told.append((time.monotonic() - begun, *resources(server)))
+        print("soak {:5.0f} s: {:.0f} MB, {} descriptors, {} threads; workers {:.0f} MB".format(*told[-1]), flush=True)
+        if time.monotonic() - begun >= seconds:
+            return told
+        start = next(number) * 100_000
+        for place, one in ((f"{path}/releases", body), (f"{path}/plan", plan)):
+            await measure(
+                server, token, place, lambda n, one=one, start=start: one(start + n), min(5, seconds / 8), connections
+            )
+        for method, where in (("GET", "/v1/releases"), ("GET", f"{path}/history"), ("GET", "/page"), ("GET", "/none")):
+            for given in (token, "ln_wrong"):
+                await asyncio.to_thread(server.call, method, where, token=given)
 
 
 def main():
@@ -180,21 +257,24 @@ def main():
         def release(number):
             return {"question": COUNT, "price": {"epsilon": "1/100"}, "request_id": f"cached {number % 20}"}
 
+        bare = BareServer().start()
+
         async def run():
-            for name, place, body in (
-                ("plans, the same", f"{path}/plan", plan),
-                ("plans, each another", f"{path}/plan", fresh),
-                ("releases, repeated", f"{path}/releases", release),
+            for name, asked, place, body in (
+                ("bare FastAPI", bare, "/echo", plan),
+                ("plans, the same", server, f"{path}/plan", plan),
+                ("plans, each another", server, f"{path}/plan", fresh),
+                ("releases, repeated", server, f"{path}/releases", release),
+                ("bare FastAPI", bare, "/echo", plan),
             ):
-                await measure(server, token, place, body, 2)
-                rate, middle, late = await measure(server, token, place, body, given.seconds)
-                print(f"{name:22} {rate:7.0f} a second, median {middle:5.1f} ms, 95 % within {late:5.1f} ms")
-            before, end = resources(server), time.monotonic() + given.soak
-            while time.monotonic() < end:
-                await measure(server, token, f"{path}/releases", release, min(10, given.soak))
-            after = resources(server)
-            print(f"soak of {given.soak:.0f} s: memory {before[0]:.0f} → {after[0]:.0f} MB, descriptors {before[1]} → "
-                  f"{after[1]}, threads {before[2]} → {after[2]}")  # fmt: skip
+                await measure(asked, token, place, body, 2)
+                before = spent_time(asked)
+                rate, middle, late = await measure(asked, token, place, body, given.seconds)
+                each = 1000 * (spent_time(asked) - before) / (rate * given.seconds)
+                print(f"{name:22} {rate:7.0f} a second, median {middle:5.1f} ms, 95 % within {late:5.1f} ms, "
+                      f"{each:.2f} ms of processor time each", flush=True)  # fmt: skip
+            bare.stop(signal.SIGKILL)
+            await soak(server, token, given.soak)
 
         asyncio.run(run())
         server.stop()

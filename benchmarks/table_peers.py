@@ -21,7 +21,7 @@ from statistics import median
 
 from benchmarks.measure import Row
 
-__all__ = ["run"]
+__all__ = ["VENVS", "run", "run_in_venv"]
 
 ROWS, UNITS, GROUPS = 10**7, 10**6, 1000
 VENVS = Path(__file__).parents[1] / ".venvs"
@@ -165,14 +165,19 @@ def _ours(file: Path, ledger: Path) -> float:
 
 def _peer_seconds(peer: str, venv: Path, packages: tuple[str, ...], script: str, file: Path) -> float | None:
     """What the job costs the peer; None if it cannot be had."""
+    told = run_in_venv(peer, venv, packages, script, str(file))
+    return None if told is None else float(told.rpartition("cpu seconds")[2])
+
+
+def run_in_venv(peer: str, venv: Path, packages: tuple[str, ...], script: str, argument: str) -> str | None:
+    """What a script prints in an environment of its own, made on first use; None if the peer cannot be had."""
     python = venv / "bin" / "python"
     try:
         if not python.exists():
             subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
         subprocess.run([str(python), "-m", "pip", "install", "--quiet", *packages], check=True, capture_output=True)
-        command = [str(python), "-c", _CLOCK + script, str(file)]
-        done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=1800)
+        command = [str(python), "-c", _CLOCK + script, argument]
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=1800).stdout
     except (OSError, subprocess.SubprocessError) as problem:
-        print(f"table_peers: {peer} is left out: {getattr(problem, 'stderr', None) or problem}")
+        print(f"{peer} is left out: {getattr(problem, 'stderr', None) or problem}")
         return None
-    return float(done.stdout.rpartition("cpu seconds")[2])

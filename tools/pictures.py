@@ -20,8 +20,7 @@ from leastnoise.exact import SeededSource
 from leastnoise.mechanisms import TruncatedGeometric
 from leastnoise.model.events import Pure
 from leastnoise.model.privacy import Privacy
-from leastnoise.release import Release
-from leastnoise.release import open as open_dataset
+from leastnoise.release import Release, open as open_dataset
 from papers.laplace import draw_figures as draw_simplex
 from papers.rainbow import draw_figures as draw_rainbow
 
