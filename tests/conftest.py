@@ -6,6 +6,8 @@ os.environ.setdefault(
     "OPENBLAS_NUM_THREADS", "1"
 )  # before NumPy: two workers and two threads each would wait for another
 
+os.environ.setdefault("LEASTNOISE_CACHE", "off")  # what a test plans is planned there and then
+
 import pytest
 from hypothesis import Phase, settings
 

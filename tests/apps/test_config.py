@@ -80,7 +80,7 @@ def test_without_a_file_nothing_is_fixed(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("budgte = 1", "did you mean budget"),
+        ("budgte = 1", "did you mean 'budget'"),
         ("unit = 5", "datasets.d.unit"),
         ("groups_per_unit = 0", "datasets.d.groups_per_unit"),
         ("rows_per_unit = true", "datasets.d.rows_per_unit"),
@@ -101,7 +101,7 @@ def test_without_a_file_nothing_is_fixed(tmp_path, monkeypatch):
         ("columns = 'age'", "datasets.d.columns"),
         ("bins = {age = '0,1'}", "datasets.d.bins.age"),
         ("source = 5", "datasets.d.source"),
-        ("[ledgr]", "did you mean ledger"),
+        ("[ledgr]", "did you mean 'ledger'"),
         ("x = = 1", "no TOML"),
         ("x = " + "[" * 5000, "no TOML"),
     ],

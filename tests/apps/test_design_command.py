@@ -52,7 +52,7 @@ def test_numbers_as_json():
 
 
 def test_a_linear_program_says_how_far_from_the_optimum_it_may_be():
-    found = run("grid:2x3", "--epsilon", "1", "--objective", "worst")
+    found = run("histograms:2,3", "--epsilon", "1", "--objective", "worst")
     assert "worst expected distance loss" in found.output
     assert "a linear program" in found.output
 
@@ -177,3 +177,21 @@ def test_files_that_hold_no_graph_are_refused(tmp_path, name, content, words):
     (tmp_path / name).write_text(content)
     with pytest.raises(BadGraph, match=words):
         read_graph(str(tmp_path / name))
+
+
+def test_places_on_a_map(tmp_path):
+    places, counts, proof, drawn = (tmp_path / name for name in ("places.csv", "counts.csv", "proof.json", "map.png"))
+    places.write_text("name,latitude,longitude\nBonn,50.7374,7.0982\nUlm,48.4011,9.9876\nKiel,54.3233,10.1228\n")
+    counts.write_text("name,count\nBonn,3\nUlm,1\nKiel,2\n")
+    options = ("--from", places, "--epsilon", "1/100", "--prior", counts)
+    found = run(*options, "--metric", "haversine", "--out", proof, "--plot", drawn)
+    assert found.exit_code == 0, found.output
+    certificate = Certificate.from_json(proof.read_text())
+    assert check(certificate)
+    assert certificate.prior == (Fraction(1, 2), Fraction(1, 6), Fraction(1, 3))
+    assert drawn.read_bytes()[:4] == b"\x89PNG"
+    assert run(*options, "--metric", "flat").exit_code == 2
+    assert run("path:3", *options).exit_code == 2
+    assert run("--epsilon", "1").exit_code == 2
+    places.write_text("name,latitude\nBonn,50\n")
+    assert run(*options).exit_code == 2

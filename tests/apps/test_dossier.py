@@ -90,6 +90,19 @@ def test_cancelled_questions_are_not_counted_and_failed_ones_are(ledger):
     assert "1 of the questions failed" in text
 
 
+def test_the_evaluation_has_each_factor_and_marks_what_only_the_curator_knows(ledger):
+    """From the top of the pyramid down; nothing that the software can't know is claimed."""
+    (rows,) = [
+        content for kind, content in make_dossier(ledger, "visits").blocks if kind == "|" and "level" in content[0]
+    ]
+    assert [level for level, *_ in rows[1:]] == ["the guarantee"] * 7 + ["the algorithms"] * 8 + ["the deployment"] * 7
+    found = {point: finding for _, point, finding in rows[1:]}
+    assert "ε = 1" in found["Privacy parameters"]
+    assert "2 charged" in found["Composition"]
+    for point in ("Other releases of the same data", "Systemic bias", "Data collection exposure"):
+        assert found[point].endswith(dossier._TO_FILL)
+
+
 def test_no_name_is_markup(ledger):
     made = make_dossier(ledger, "visits")
     assert "<script" not in made.to_html()
@@ -101,31 +114,31 @@ def test_no_name_is_markup(ledger):
     assert row.replace("\\|", "").count("|") == 8
 
 
-# The registry's schema (schemas/deployments-schema.yaml of opendp/deployments-registry-data): its sections, with what
-# each needs and what else it may hold.
+# The form of the registry's newest entries (deployments/ of opendp/deployments-registry-data, September 2026): its
+# sections, with what each has and what else it may have.
 FIELDS = {
-    "": ({"status", "registry_authors", "tier", "deployment"}, set()),
+    "": ({"url_slug", "status", "tier", "deployment"}, set()),
     "deployment": (
-        {"name", "data_curator", "description", "intended_use", "data_product_type", "data_product_region",
+        {"basic", "dp_variant", "privacy_loss", "deployment_model", "accounting", "implementation", "administrative"},
+        set(),
+    ),
+    "basic": (
+        {"name", "data_curators", "intended_use", "data_product_type", "data_product_region", "description",
          "publication_date"},
-        {"data_product_sector", "dp_flavor", "privacy_loss", "model", "accounting", "implementation",
-         "additional_information"},
+        {"data_product_sector"},
     ),
-    "dp_flavor": (
-        {"name", "data_domain", "unprotected_quantities"},
-        {"input_metric", "bound_on_input_distance", "output_measure", "bound_on_output_distance"},
-    ),
+    "dp_variant": ({"variant_name", "data_domain", "unprotected_quantities"}, set()),
     "privacy_loss": (
-        {"privacy_unit", "privacy_parameters"}, {"privacy_unit_description", "privacy_parameters_description"}
+        {"privacy_unit", "privacy_parameters"}, {"privacy_unit_details", "privacy_parameters_details"}
     ),
     "privacy_parameters": (set(), {"epsilon", "delta", "rho"}),
-    "model": (
-        {"model_name"},
-        {"model_name_description", "actors", "is_many_release", "is_many_release_description", "is_dynamic",
-         "is_dynamic_description", "is_interactive", "is_interactive_description"},
+    "deployment_model": (
+        {"model_name", "actors", "release_type", "data_source_type", "access_type"},
+        {"model_name_details", "release_type_details", "data_source_type_details", "access_type_details"},
     ),
     "accounting": ({"post_processing", "composition"}, set()),
-    "implementation": ({"pre_processing_eda_hyperparameter_tuning", "mechanisms", "justification"}, set()),
+    "implementation": ({"preprocessing_and_hyperparameter_tuning", "mechanisms", "justification"}, set()),
+    "administrative": ({"sources", "registry_authors"}, set()),
 }  # fmt: skip
 
 
@@ -145,8 +158,9 @@ def test_the_entry_has_the_fields_of_the_registry(tmp_path, budget):
         needed, more = FIELDS[name]
         assert needed <= set(section) <= needed | more, name
     deployment = told["deployment"]
-    assert deployment["name"] == "visits: yes # no"
-    assert deployment["dp_flavor"]["name"] in ("Pure DP", "Approximate DP", "Zero-concentrated DP", "Custom")
+    assert deployment["basic"]["name"] == "visits: yes # no"
+    assert told["url_slug"] == "visits-yes-no"
+    assert deployment["dp_variant"]["variant_name"] in ("Pure DP", "Approximate DP", "Zero-concentrated DP", "Custom")
     for name, value in deployment["privacy_loss"]["privacy_parameters"].items():
         assert Fraction(value) >= getattr(budget, name)
 

@@ -96,6 +96,55 @@ def test_a_description_is_written_from_the_schema_alone(command, folder):
     assert "# n = [0, 100]    # ? integer" in told
 
 
+def test_the_curator_verifies_a_description(command, folder):
+    """It looks at the rows, asks no ledger, and fails by a typed error where one of them breaks what is declared."""
+    fine = command(folder, "describe", "people", "--verify")
+    assert fine.returncode == 0
+    assert "do not pass them on" in fine.stdout
+    assert not (folder / "team.ledger").exists()
+    (folder / "people.csv").write_text(ROWS + "4,Köln,101\n5,,\n")
+    broken = command(folder, "describe", "people", "--verify")
+    assert broken.returncode == 2
+    assert [line.split()[-2:] for line in broken.stdout.splitlines()[2:]] == [["1", "5"], ["1", "5"]]
+    assert "the rows break 2 of 2 assertions" in broken.stderr
+    assert "Traceback" not in broken.stderr
+    for arguments, words in (
+        (["peopel", "--verify"], "did you mean people"),
+        (["people", "--verify", "--table", "t"], "alone"),
+        (["people.csv", "--config", "leastnoise.toml"], "is for --verify"),
+    ):
+        found = command(folder, "describe", *arguments)
+        assert (found.returncode, words in found.stderr) == (2, True)
+
+
+def test_the_curator_verifies_several_tables(command, folder):
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(folder / "shop.duckdb")) as connection:
+        connection.execute("CREATE TABLE people AS SELECT x AS id, 20 + x AS age FROM range(5) AS t(x)")
+        connection.execute("CREATE TABLE visits AS SELECT x % 6 AS person, 'a' AS shop FROM range(30) AS t(x)")
+    toml = """
+[datasets.shop]
+source = "shop.duckdb"
+unit = "people.id"
+links = { "visits.person" = "people.id" }
+[datasets.shop.bounds]
+"people.age" = [0, 23]
+[datasets.shop.keys]
+"visits.shop" = ["a"]
+"""
+    (folder / "leastnoise.toml").write_text(toml)
+    found = command(folder, "describe", "shop", "--verify")
+    assert found.returncode == 2
+    told = {line.rsplit(None, 2)[0].strip(): line.split()[-2:] for line in found.stdout.splitlines()[2:]}
+    assert told == {
+        "people.id names each row": ["0", "5"],
+        "visits.person = people.id: a row names one row, or nothing": ["5", "30"],
+        "visits.person = people.id: a row belongs to one unit": ["0", "30"],
+        "people.age keeps its bounds": ["1", "5"],
+        "visits.shop has the listed keys": ["0", "30"],
+    }
+
+
 def test_the_library_opens_what_the_file_describes(folder, monkeypatch):
     monkeypatch.chdir(folder)
     with ln.open("leastnoise.toml") as people:

@@ -2,8 +2,7 @@ from fractions import Fraction
 from math import comb, exp
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.checker.binomial import log_tail, probability_above, probability_below, tail_bound
 

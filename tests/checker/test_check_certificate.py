@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -7,6 +9,7 @@ import pytest
 from leastnoise.checker import check
 from leastnoise.errors import BadCertificate
 from leastnoise.exact.enclosures import Enclosure, exp_above, exp_below
+from leastnoise.model import certificate as every_kind
 from leastnoise.model.certificate import (
     Certificate,
     OptimalityCertificate,
@@ -367,3 +370,36 @@ def test_a_certificate_reads_like_a_document():
     assert text.startswith('{\n  "format": "leastnoise/certificate",\n  "version": 1,\n  "claim": "optimality",\n')
     assert '  "prior": ["1/3", "1/3", "1/3"],\n' in text
     assert isinstance(SAMPLES["average"], OptimalityCertificate)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from leastnoise import Certificate",
+        "from leastnoise.model import Certificate",
+        "from leastnoise.model import PrivacyCertificate as Certificate",
+        "from leastnoise.model import MarginalsCertificate as Certificate",
+        "from leastnoise.model.certificate import Certificate",
+    ],
+)
+def test_every_kind_is_read_whoever_imports_what(line):
+    script = f"{line}\nprint(*sorted(Certificate._kinds), sep=',')"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    kinds = {name for name in vars(every_kind) if name.endswith("Certificate")} - {"Certificate"}
+    assert done.stdout.strip().split(",") == sorted(getattr(every_kind, name).claim for name in kinds)
+    assert len(kinds) == 9
+
+
+def test_a_class_from_elsewhere_is_no_kind():
+    class Forged(PrivacyCertificate):
+        pass
+
+    class Other(PrivacyCertificate):
+        claim = "other"
+
+    assert "other" not in Certificate._kinds
+    assert Certificate._kinds["privacy"] is PrivacyCertificate is not Forged
+    text = PrivacyCertificate(path(2), Privacy("ln(3)"), geometric(1, Fraction(1, 3))).to_json()
+    assert type(Certificate.from_json(text)) is PrivacyCertificate
+    with pytest.raises(BadCertificate, match="unknown"):
+        Certificate.from_json(text.replace('"privacy"', '"other"', 1))

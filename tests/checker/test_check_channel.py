@@ -5,15 +5,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 import leastnoise as ln
 from leastnoise.checker import check
 from leastnoise.errors import BadChannel, BadParameter, UnknownLabel
 from leastnoise.exact.enclosures import Enclosure, exp_above, exp_below
-from leastnoise.exact.numbers import LogSum
-from leastnoise.exact.numbers import ln as log
+from leastnoise.exact.numbers import LogSum, ln as log
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import complete, cycle, from_distance, from_edges, hypercube, integers, path
 from support.channels import channels, geometric

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -10,18 +11,28 @@ import pytest
 from leastnoise.checker import check
 from leastnoise.checker.entries import FloatEntries
 from leastnoise.errors import BadCertificate, LeastNoiseError
+from leastnoise.exact import IntegerMatrix
 from leastnoise.exact.enclosures import Enclosure
 from leastnoise.exact.numbers import ln
-from leastnoise.model.certificate import (
+from leastnoise.model import (
     Certificate,
+    IdentityWorkload,
+    LikeliestCertificate,
+    LineCertificate,
+    Move,
     Multiplier,
     OptimalityCertificate,
     PrivacyCertificate,
+    ProductCertificate,
     RefinementCertificate,
+    StrategyCertificate,
+    StrategyPart,
     TheoremCertificate,
+    best_line_reading,
 )
 from leastnoise.model.channel import Channel
-from leastnoise.model.graphs import cycle, path
+from leastnoise.model.graphs import complete, cycle, from_edges, hamming, path
+from leastnoise.model.graphs.path_cycle_complete import find_line
 from leastnoise.model.privacy import Privacy
 from support.certificates import Design, average, distance_loss, worst
 from support.channels import geometric
@@ -189,6 +200,61 @@ def lower_bound_by_hand(loss, delta, t, multipliers):
         costs[other][output] -= t * value
         steepest[x, other] = max(steepest.get((x, other), 0), value)
     return sum(map(min, costs)) - delta * sum(steepest.values())
+
+
+def test_a_loss_is_legal_along_the_line_and_not_in_the_order_of_the_nodes():
+    """The nodes b, c, a lie as c, b, a: a loss that is legal for b, c, a "proved" 3/8 where 1/3 is possible."""
+    graph, unit = from_edges([("b", "c"), ("a", "b")]), Privacy("ln(2)")
+    line, places = find_line(graph), tuple(map(Fraction, range(3)))
+    assert line.order == (1, 0, 2)
+    accepted = beaten = 0
+    for steps in product([(1, 1), (1, 2), (0, 1)], repeat=3):
+        costs = [(0, *each) for each in steps]
+        for order in ((0, 1, 2), line.order):  # as the nodes are listed, and as they lie
+            spot = {node: place for place, node in enumerate(order)}
+            loss = [[Fraction(costs[x][abs(w - spot[x])]) for x in range(3)] for w in range(3)]
+            along = [[row[node] for node in line.order] for row in loss]
+            for prior in ([Fraction(1, 3)] * 3, [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]):
+                found = best_line_reading(unit.epsilon, along, [prior[node] for node in line.order])
+                moves = [Move(place, guess, Fraction(1)) for place, guess in enumerate(found.guesses)]
+                claimed = found.loss.upper, found.loss.lower, found.loss.width
+                made = LineCertificate(graph, unit, "average", prior, loss, places, moves, *claimed)
+                best = Design(graph, {Fraction(1): Fraction(2)}, loss, prior, Fraction(0)).value
+                beaten += best < made.lower_bound
+                accepted += bool(check(made))
+                assert not check(made) or made.lower_bound <= best
+                assert check(made) or order != line.order
+    assert beaten > 3
+    assert accepted >= 27 * 2
+
+
+def test_a_part_that_speaks_of_the_average_says_nothing_of_the_worst_input():
+    """Whoever always says the only likely label is never wrong under the prior, and always wrong elsewhere."""
+    part = LikeliestCertificate(complete(3), Privacy("ln(2)"), (1, 0, 0), (0,), 0, 0, 0)
+    assert check(part)
+    for objective, holds in (("average", True), ("worst", False)):
+        whole = ProductCertificate.of_parts(hamming(2, 3), Privacy("ln(2)"), objective, (part,), (0, 0))
+        assert bool(check(whole)) is holds
+        assert bool(check(Certificate.from_json(whole.to_json()))) is holds
+
+
+@pytest.mark.parametrize("size", [3, 80])
+@pytest.mark.parametrize("digits", [1, 100, 150, 200, 400])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_numbers_beyond_doubles_are_judged_and_break_nothing(size, digits, sign):
+    unit, far = IntegerMatrix([[int(i == j) for j in range(size)] for i in range(size)]), 10**digits
+    weights = (Fraction(far) ** sign,) * size
+    error = size * weights[0] / (1 - Fraction(1, 1 << 20))
+    part = StrategyPart(IdentityWorkload(size), weights, unit, unit, 1, 20)
+    for changed_part in (
+        replace(part, denominator=far),
+        replace(part, multipliers=(1,) * size),
+        replace(part, multipliers=(far,) * size),
+        replace(part, multipliers=(far,) * size, dual=unit),
+    ):
+        verdict = check(StrategyCertificate((changed_part,), "total", "l2", 1, 1, 1, error, 0, error))
+        assert not verdict
+        assert "sensitivity" not in verdict.reason
 
 
 def test_a_made_up_kind_of_certificate_never_holds():

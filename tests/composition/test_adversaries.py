@@ -7,8 +7,7 @@ from fractions import Fraction
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise.accounting import Approximate, Limits, cost_of
 from leastnoise.composition.filter import Account

@@ -5,8 +5,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise.accounting import (
     Approximate,
@@ -29,10 +28,10 @@ from leastnoise.accounting import (
     cost_of,
     event_from_dict,
 )
-from leastnoise.composition.atomic_events import mu_squared_of, rho_of
 from leastnoise.composition.concentrated import rho_within
 from leastnoise.composition.filter import Account
 from leastnoise.composition.gaussian import delta_of, mu_of_pure, mu_squared_within
+from leastnoise.composition.normal_form import mu_squared_of, rho_of
 from leastnoise.errors import BadParameter, BudgetExceeded, UnknownEvent
 from leastnoise.exact import ln
 from leastnoise.model.privacy import Privacy

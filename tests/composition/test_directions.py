@@ -11,19 +11,17 @@ import pytest
 from leastnoise.accounting import Approximate, BoundedRange, Concentrated, LaplaceNoise, Pure
 from leastnoise.composition import (
     advanced,
-    atomic_events,
     concentrated,
     cost,
+    filter as filters,
     group,
     homogeneous,
-    limits,
     loss_distribution,
     loss_laws,
     normal_form,
     renyi,
 )
-from leastnoise.composition import filter as filters
-from leastnoise.exact import exp_above, exp_below, ln, sums
+from leastnoise.exact import exp_above, exp_below, ln, numbers
 from leastnoise.exact.balls import above, below, of_fraction, scaled_bounds
 from leastnoise.exact.convolution import convolve_above, convolve_below
 from leastnoise.exact.enclosures import Enclosure, enclose
@@ -163,7 +161,7 @@ def check_renyi():
                 rate = of_fraction(order - 1)
                 up = of_fraction(truth) * (rate * of_fraction(truth / lie).log()).exp()
                 down = of_fraction(lie) * (rate * of_fraction(lie / truth).log()).exp()
-                by_rho = of_fraction(order * atomic_events.rho_of(Pure(ln(truth / lie))))
+                by_rho = of_fraction(order * normal_form.rho_of(Pure(ln(truth / lie))))
                 each = (up + down).log() / rate
                 return count * (each if each < by_rho else by_rho) + conversion(order, Fraction(1, 10**5))
 
@@ -245,45 +243,45 @@ def check_group_delta():
 
 def check_rho_of_pure():
     for epsilon in (Fraction(1, 7), Fraction(3), ln(3), Fraction(10**5), Fraction(10**6, 3), ln(7) * 10**5):
-        atomic_events.rho_of.cache_clear()
+        normal_form.rho_of.cache_clear()
         exact = sharp(lambda e=epsilon: ball_of(e) * (ball_of(e) / 2).tanh())
-        assert atomic_events.rho_of(Pure(epsilon)) >= exact.lower
-    atomic_events.rho_of.cache_clear()
+        assert normal_form.rho_of(Pure(epsilon)) >= exact.lower
+    normal_form.rho_of.cache_clear()
 
 
 def check_rho_of_a_bounded_range():
     for epsilon in THIRDS:
-        atomic_events.rho_of.cache_clear()
+        normal_form.rho_of.cache_clear()
         tight, eighth = (
             sharp(f)
             for f in (lambda e=epsilon: ball_of(e) * (ball_of(e) / 2).tanh(), lambda e=epsilon: ball_of(e) ** 2 / 8)
         )
-        assert atomic_events.rho_of(BoundedRange(epsilon)) >= min(tight.lower, eighth.lower)
-    atomic_events.rho_of.cache_clear()
+        assert normal_form.rho_of(BoundedRange(epsilon)) >= min(tight.lower, eighth.lower)
+    normal_form.rho_of.cache_clear()
 
 
 def check_round_up():
     assert all(
-        sums.round_up(number, bits) >= number for number in (*THIRDS, *LARGE, Fraction(1, 3)) for bits in (3, 128)
+        numbers.round_up(number, bits) >= number for number in (*THIRDS, *LARGE, Fraction(1, 3)) for bits in (3, 128)
     )
 
 
 def check_long_sums():
     exact = sum((Fraction(1, p) for p in PRIMES), start=Fraction(0))
-    assert sums.sum_above((Fraction(1, p), 1) for p in PRIMES) >= exact
+    assert numbers.sum_above((Fraction(1, p), 1) for p in PRIMES) >= exact
     logs = [ln(p) for p in PRIMES[:20]]
-    assert sums.sum_above((log, 1) for log in logs) >= sum(logs, start=Fraction(0))
+    assert numbers.sum_above((log, 1) for log in logs) >= sum(logs, start=Fraction(0))
 
 
 def check_long_tallies():
-    total = sums.Tally()
+    total = numbers.RunningTotal()
     for p in PRIMES:
         total.add(Fraction(1, p))
     assert total.value >= sum((Fraction(1, p) for p in PRIMES), start=Fraction(0))
 
 
 def check_tallies_of_logarithms():
-    total = sums.Tally()
+    total = numbers.RunningTotal()
     for p in PRIMES[:20]:
         total.add(ln(p))
     assert total.value >= sum((ln(p) for p in PRIMES[:20]), start=Fraction(0))
@@ -305,7 +303,7 @@ def check_rough_limits():
     """A million debits that fit as doubles fit exactly: the rough limits leave room for the roundings."""
     budget = Privacy("1/3", "1/30")
     for kind in ("concentrated", "gaussian"):
-        account = filters.Account(limits.Limits(budget, composition=kind))
+        account = filters.Account(cost.Limits(budget, composition=kind))
         account.add(cost.cost_of(Pure("1/10")))
         exact = (account.rule.epsilon, account.rule.event_delta, account.rule.amount)
         near = zip(account._rough_limits, exact, strict=True)
@@ -332,7 +330,7 @@ def rational_below(number):
     return round_down(number) if isinstance(number, LogSum) else number
 
 
-add_above = sums.add_above
+add_above = numbers.add_above
 
 
 def long_sums_below(total, term):
@@ -371,14 +369,14 @@ TURNS = [
     (advanced, "enclose", outside_in, check_advanced),
     (advanced, "enclose", outside_in, check_corollary),
     (group, "enclose", outside_in, check_group_delta),
-    (atomic_events, "enclose", outside_in, check_rho_of_pure),
-    (atomic_events, "round_up", round_down, check_rho_of_pure),
-    (atomic_events, "rational_above", rational_below, check_rho_of_a_bounded_range),
-    (sums, "above", below, check_round_up),
-    (sums, "ceil", floor, check_round_up),
-    (sums, "round_up", round_down, check_long_sums),
-    (sums, "round_up", round_down, check_long_tallies),
-    (sums, "add_above", long_sums_below, check_tallies_of_logarithms),
+    (normal_form, "enclose", outside_in, check_rho_of_pure),
+    (normal_form, "round_up", round_down, check_rho_of_pure),
+    (normal_form, "rational_above", rational_below, check_rho_of_a_bounded_range),
+    (numbers, "above", below, check_round_up),
+    (numbers, "ceil", floor, check_round_up),
+    (numbers, "round_up", round_down, check_long_sums),
+    (numbers, "round_up", round_down, check_long_tallies),
+    (numbers, "add_above", long_sums_below, check_tallies_of_logarithms),
     (cost, "math", upside_down, check_rough_costs),
     (filters, "_SURELY", 1.0, check_rough_limits),
 ]
@@ -399,4 +397,4 @@ def test_a_rounding_that_is_turned_round_is_noticed(module, name, turned, check,
             check()
     finally:
         loss_distribution._split_weights.cache_clear()
-        atomic_events.rho_of.cache_clear()
+        normal_form.rho_of.cache_clear()

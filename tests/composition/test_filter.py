@@ -5,8 +5,7 @@ import threading
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise.accounting import (
     Approximate,
@@ -22,9 +21,9 @@ from leastnoise.accounting import (
     compose,
     cost_of,
 )
-from leastnoise.composition.atomic_events import rho_of
 from leastnoise.composition.concentrated import concentrated_epsilon, rho_within
 from leastnoise.composition.filter import Account
+from leastnoise.composition.normal_form import rho_of
 from leastnoise.errors import BadParameter, BudgetExceeded, ForeignProcess, UnknownEvent
 from leastnoise.exact import ln
 from leastnoise.model.privacy import Privacy

@@ -6,8 +6,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise.accounting import (
     Approximate,
@@ -26,7 +25,6 @@ from leastnoise.accounting import (
     cost_of,
     event_from_dict,
 )
-from leastnoise.composition.atomic_events import mu_squared_of
 from leastnoise.composition.gaussian import (
     delta_of,
     epsilon_of,
@@ -35,7 +33,7 @@ from leastnoise.composition.gaussian import (
     pure_of_mu,
 )
 from leastnoise.composition.loss_laws import law_above, law_below
-from leastnoise.composition.normal_form import parts_of
+from leastnoise.composition.normal_form import mu_squared_of, parts_of
 from leastnoise.errors import BadParameter, UnknownEvent
 from leastnoise.exact import ln
 

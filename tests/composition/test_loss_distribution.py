@@ -7,8 +7,7 @@ from fractions import Fraction
 from math import ceil, floor
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise.composition.loss_distribution import LossDistribution, _split_weights, _towards
 from leastnoise.exact import exp_above, exp_below, ln

@@ -7,9 +7,9 @@ from itertools import pairwise
 import pytest
 
 from leastnoise.accounting import BoundedRange, GaussianNoise, LaplaceNoise, Pure, RandomizedResponse
-from leastnoise.composition.atomic_events import Worst
 from leastnoise.composition.loss_accountant import composed_law
 from leastnoise.composition.loss_laws import law_above, law_below
+from leastnoise.composition.normal_form import Worst
 from leastnoise.exact import exp_above, exp_below, ln
 from support.composition import worst_pair
 from support.losses import PRECISE, ExactLaw, law_of, times

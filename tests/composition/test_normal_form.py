@@ -3,8 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise.accounting import (
     Approximate,
@@ -21,8 +20,7 @@ from leastnoise.accounting import (
     all_bounds,
     cost_of,
 )
-from leastnoise.composition.atomic_events import Worst, epsilon_of, mu_squared_of, rho_of
-from leastnoise.composition.normal_form import coarse, parts_of
+from leastnoise.composition.normal_form import Worst, coarse, epsilon_of, mu_squared_of, parts_of, rho_of
 from leastnoise.exact import exp_below, ln
 from leastnoise.exact.numbers import exact_exp
 from support.composition import composed, true_delta, worst_pair

@@ -4,14 +4,13 @@ from fractions import Fraction
 from math import exp, log, sqrt
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.stats import norm
 
 from leastnoise.accounting import Composed, Fixed, GaussianPrivacy, Grouped, ThresholdedGaussian, compose, cost_of
 from leastnoise.composition import thresholded_gaussian
+from leastnoise.composition.cost import covers
 from leastnoise.composition.normal_form import parts_of
-from leastnoise.composition.price import covers
 from leastnoise.composition.thresholded_gaussian import is_within, of_group, split
 from leastnoise.errors import BadParameter
 from leastnoise.model.events import event_from_dict

@@ -201,6 +201,45 @@ def test_every_measure_under_every_bound(table, picks, contribution):
             assert equal([ours], [theirs]), measure
 
 
+WIDE = (FEW_TAGS, BinAxis("x", (F(-5), F(0), F("0.1"), F(10))), KeyAxis("flag", (True, None, False)), AXES["run"][1])
+TABLES = [(0, 1), (2,), (), (0, 2, 3), (1, 3), (0, 1, 2, 3)]
+
+
+def sums_of(big):
+    return [np.asarray(big.sum(axis=tuple({0, 1, 2, 3} - {*table}))).tolist() for table in TABLES]
+
+
+@pytest.mark.parametrize("contribution", CONTRIBUTIONS)
+def test_all_tables_are_sums_of_one_bounded_table(table, picks, contribution):
+    """With the same secret they keep the cells that one big table keeps, and that one is the reference's."""
+    bound = CONTRIBUTIONS[contribution]
+    if bound.privacy_unit is not None and table.types[bound.privacy_unit].coarse:
+        return  # refused: see test_identities
+    where = typed((col("n") <= 50) | col("n").is_missing(), table.columns)
+    for measure in (CountRows(), CountUnits()):
+        asked = bound, WIDE, (measure,), where
+        (big,) = reference.aggregate(ROWS, table.columns, *asked, lambda u, g: picks(bound.privacy_unit, u, g))
+        found = table._marginals(bound, WIDE, TABLES, measure, where, SECRET)
+        assert [counts.tolist() for counts in found] == sums_of(big)
+        assert np.sum(big)
+
+
+def test_tables_of_a_product_without_numbers_are_bounded_as_others(table, monkeypatch):
+    """Cells as lists of numbers, as for products beyond 2^62: as many are kept, and all where all may be."""
+    monkeypatch.setattr("leastnoise.data.sql_queries._MOST_IN_PRODUCT", 1)
+    monkeypatch.setattr("leastnoise.data.sql_queries._MOST_PACKED", 12)
+    few, some, all_of_them = (Contribution("person", groups, 2) for groups in (1, 2, 71))
+    for measure in (CountRows(), CountUnits()):
+        (big,) = table._aggregate(all_of_them, WIDE, (measure,), None, SECRET)
+        found = table._marginals(all_of_them, WIDE, TABLES, measure, None, SECRET)
+        assert [counts.tolist() for counts in found] == sums_of(big)
+    for bound in (few, some):
+        kept = [table._marginals(bound, WIDE, TABLES, CountUnits(), None, secret)[-1] for secret in (SECRET, (1, 2))]
+        (big,) = table._aggregate(bound, WIDE, (CountUnits(),), None, SECRET)
+        assert [counts.sum() for counts in kept] == [big.sum()] * 2
+        assert kept[0].tolist() != kept[1].tolist()  # which ones is up to the secret
+
+
 @pytest.mark.parametrize("contribution", ["each row", "person 1x1", "person 3x4"])
 @pytest.mark.parametrize(
     ("column", "grid"),
@@ -275,6 +314,8 @@ def test_an_empty_answer_has_the_same_shape(table):
         assert table.scores(bound, [col("flag") == True], where).tolist() == [0]  # noqa: E712
         assert not table.ranks(bound, "x", [F(0), F(1)], where).any()
         assert table.discover(bound, ("tag",), where) == {}
+        assert [counts.any() for counts in table.marginals(bound, WIDE, TABLES, CountRows(), where)] == [False] * 6
+        assert [counts.shape for counts in table.marginals(bound, WIDE, [()], CountRows(), where)] == [()]
 
 
 def test_what_the_reference_hides_would_show(table):

@@ -6,8 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise.data import BinAxis, Contribution, CountRows, CountUnits, KeyAxis, SumOf, col, open_table
 from leastnoise.data.predicates import typed

@@ -120,6 +120,99 @@ def test_one_account_for_all_spellings_and_two_for_two_files(folder):
             assert dataset.left.epsilon == 1
 
 
+def ask(source, ledger, **options):
+    with ln.open(source, budget=5, ledger=ledger, **options) as dataset:
+        dataset.count().release(1)
+        return dataset.name
+
+
+def refused(source, ledger, **options):
+    with pytest.raises(BudgetChanged, match="belong to an account already"):
+        ask(source, ledger, **options)
+    return True
+
+
+def test_a_hard_link_is_no_second_budget(folder):
+    """Of a file, of a file in a folder with an account, of a folder's file, and of a database; other files are free."""
+    (folder / "three").mkdir()
+    (folder / "three" / "again.csv").hardlink_to(folder / "one" / "visits.csv")
+    (folder / "three" / "other.csv").write_text("person,city\n1,Lyon\n")
+    ask("one/visits.csv", "first")
+    assert refused("three/again.csv", "first")
+    assert refused("three/*.csv", "first")
+    ask("three/other.csv", "first")
+    ask("two/visits.csv", "first")
+    assert ask("three/again.csv", "first", name="again") == "again"
+    ask("three/*.csv", "second")
+    assert refused("one/visits.csv", "second")
+    with duckdb.connect(str(folder / "shop.duckdb")) as connection:
+        connection.execute("CREATE TABLE a AS SELECT 1 AS x; CREATE TABLE b AS SELECT 1 AS x")
+    (folder / "copy.duckdb").hardlink_to(folder / "shop.duckdb")
+    ask("shop.duckdb", "third", table="a")
+    assert refused("copy.duckdb", "third", table="a")
+    ask("copy.duckdb", "third", table="b")
+
+
+VIEWS = (
+    "CREATE TABLE sales (x INTEGER); CREATE TABLE others (y INTEGER); CREATE VIEW v AS SELECT x AS z FROM sales; "
+    "CREATE VIEW w AS SELECT * FROM v WHERE z > 0; CREATE VIEW u AS SELECT y FROM others; "
+    "CREATE VIEW both_of_them AS SELECT * FROM sales, others"
+)
+SHARED = [
+    ("sales", "v"),
+    ("sales", "w"),
+    ("v", "sales"),
+    ("w", "sales"),
+    ("v", "w"),
+    ("both_of_them", "u"),
+    ("w", "both_of_them"),
+]
+APART = [("sales", "others"), ("sales", "u"), ("w", "u"), ("u", "v")]
+
+
+def judge_views(source, folder):
+    for number, (first, second) in enumerate([*SHARED, *APART]):
+        ledger = folder / str(number)
+        ask(source, ledger, table=first)
+        if (first, second) in SHARED:
+            assert refused(source, ledger, table=second)
+        else:
+            ask(source, ledger, table=second)
+
+
+def test_a_view_in_duckdb_is_no_second_budget(tmp_path):
+    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+        connection.execute(VIEWS)
+    judge_views(tmp_path / "shop.duckdb", tmp_path)
+    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+        connection.execute(
+            'CREATE TABLE "odd ""name" AS SELECT 1 AS q; CREATE VIEW odd AS SELECT * FROM "odd ""name"; '
+            "CREATE MACRO hidden() AS (SELECT max(y) FROM others); CREATE VIEW m AS SELECT hidden() AS x"
+        )
+    for first, second in (('"odd ""name"', "odd"), ("others", "m")):
+        ask(tmp_path / "shop.duckdb", tmp_path / first[:3], table=first)
+        assert refused(tmp_path / "shop.duckdb", tmp_path / first[:3], table=second)
+
+
+def test_a_view_or_a_partition_in_postgres_is_no_second_budget(tmp_path, postgres_address):
+    with psycopg.connect(postgres_address, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS viewed CASCADE; CREATE SCHEMA viewed; SET search_path = viewed")
+        connection.execute(VIEWS)
+        connection.execute(
+            "CREATE TABLE whole (x INTEGER) PARTITION BY RANGE (x); CREATE MATERIALIZED VIEW kept AS SELECT * FROM v; "
+            "CREATE TABLE part PARTITION OF whole FOR VALUES FROM (0) TO (9)"
+        )
+    for number, (first, second) in enumerate(
+        [*SHARED, *APART, ("whole", "part"), ("part", "whole"), ("sales", "kept")]
+    ):
+        ledger = tmp_path / str(number)
+        ask(postgres_address, ledger, table=f"viewed.{first}")
+        if (first, second) in APART:
+            ask(postgres_address, ledger, table=f"viewed.{second}")
+        else:
+            assert refused(postgres_address, ledger, table=f"viewed.{second}")
+
+
 def test_accounts_of_version_0_1_go_on(folder):
     with Ledger.create(folder / "ledger") as ledger:
         ledger.grant(Privacy("1/2"), dataset="visits")

@@ -12,11 +12,11 @@ import duckdb
 import psycopg
 import pytest
 
-from leastnoise.data import Source, joins, open_table
+from leastnoise.data import BinAxis, KeyAxis, Source, joins, open_table
 from leastnoise.data.columns import Column, Kind
 from leastnoise.data.linked_tables import link_tables
 from leastnoise.data.links import named_tables, read_place, read_shape
-from leastnoise.data.verify_links import verify_links
+from leastnoise.data.verify import count_outside, verify_keys, verify_links
 from leastnoise.errors import BadParameter, BadSource, TooLarge, UnknownColumn, UnsafeJoin
 from support.postgres import in_schema
 
@@ -423,14 +423,31 @@ def test_a_column_that_is_called_like_the_unit_does_not_hide_it():
             joins.plan_view(shape_of(tables=tables), "calls")
 
 
-def test_the_curator_sees_which_links_are_broken(tmp_path):
+@pytest.fixture(params=["duckdb", pytest.param("postgres", marks=pytest.mark.engine),
+                        pytest.param("spark", marks=pytest.mark.engine)])  # fmt: skip
+def keeper(request, tmp_path):
+    """Makes databases in one engine after the other."""
+    if request.param == "duckdb":
+        return Embedded(tmp_path)
+    if request.param == "postgres":
+        return Postgres(request.getfixturevalue("postgres_address"))
+    return Spark(request.getfixturevalue("spark"))
+
+
+def test_the_curator_sees_which_assertions_are_broken(keeper):
     data = {name: [] for name in TABLES}
     data["people"] = [(1, "a", "x"), (2, "a", "y")]
     data["orders"] = [(1, 1, None), (2, 1, None), (2, 2, None), (3, 7, None)]
     data["items"] = [(1, "p", 1), (2, "p", 1), (2, "q", 1), (9, None, 1), (None, "p", 1)]
     data["notes"], data["products"] = [("a", 1)], [("p", 1, None)]
-    with Embedded(tmp_path).open(data) as engine:
-        reports = verify_links(link_tables(engine, SHAPE.unit, LINKS, PUBLIC))
+    with keeper.open(data) as engine:
+        linked = link_tables(engine, SHAPE.unit, LINKS, PUBLIC)
+        reports, named = verify_links(linked), verify_keys(linked)
+        orders, items = linked.members["orders"], linked.members["items"]
+        outside = [count_outside(orders, BinAxis("person", (1, 2))), count_outside(items, BinAxis("price", (1, 2)))]
+        outside += [
+            count_outside(items, KeyAxis("product", kept)) for kept in (("p",), ("p", "q"), ("q", None), ("z",))
+        ]
     told = {str(r.link.start): (r.rows, r.missing, r.dangling, r.ambiguous, r.shared, r.holds) for r in reports}
     assert told == {
         "calls.who": (0, 0, 0, 0, 0, True),
@@ -440,6 +457,14 @@ def test_the_curator_sees_which_links_are_broken(tmp_path):
         "orders.person": (4, 0, 1, 0, 0, False),
         "products.kind": (1, 1, 0, 0, 0, True),
     }
+    assert {str(k.place): (k.rows, k.missing, k.repeated, k.holds) for k in named} == {
+        "people.id": (2, 0, 0, True),
+        "orders.id": (4, 0, 1, False),
+        "products.code": (1, 0, 0, True),
+        "people.name": (2, 0, 1, False),
+        "kinds.kind": (0, 0, 0, True),
+    }
+    assert outside == [(1, 4), (0, 5), (1, 5), (0, 5), (3, 5), (4, 5)]
 
 
 def test_one_table_has_one_name_and_must_be_there(tmp_path):

@@ -7,6 +7,7 @@ rehearsal is switched off here: it would hide a text that can fail. LEASTNOISE_O
 
 import os
 import random
+from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -30,7 +31,7 @@ from leastnoise.data import (
 )
 from leastnoise.data.linked_tables import link_tables
 from leastnoise.data.links import ColumnPlace
-from leastnoise.data.predicates import typed
+from leastnoise.data.predicates import parse, typed
 from leastnoise.data.table import Table
 from leastnoise.errors import BadParameter, EngineFailure, LeastNoiseError
 from support.postgres import in_schema
@@ -179,6 +180,18 @@ def question(dice, columns, rows):
         summed = typed(predicate(dice, name, kind, values), columns)
     axes = {"bins": lambda: (bins(),), "keys": lambda: (KeyAxis(name, keys(dice, kind, values)),)}
     asked = bound, axes.get(shape, tuple)(), (measure(dice, summed),) if shape == "sum" else (CountRows(), CountUnits())
+    if shape in axes and dice.random() < 0.4:
+        both, counted = (*asked[1], KeyAxis("n", (0, 1, 2, None))), dice.choice((CountRows(), CountUnits()))
+
+        def sums(where):
+            (big,) = reference.aggregate(rows, columns, bound, both, (counted,), where, None)
+            return [big.tolist(), big.sum(axis=1).tolist(), int(big.sum())]
+
+        return (
+            (bound, both, counted),
+            lambda table, where: [x.tolist() for x in table.marginals(bound, both, [(0, 1), (0,), ()], counted, where)],
+            sums,
+        )
     return (
         asked,
         lambda table, where: [x.tolist() for x in table.aggregate(*asked, where)],
@@ -226,6 +239,84 @@ def holds(made, count):
         found, answered = search(made, count, seed=1)
     assert found == []
     assert answered > count / 2
+
+
+ENDS = [(F(0), F(10) ** k) for k in (-30, -18, -10, -2, 0, 2, 9, 16, 18, 19, 25, 36, 37, 100, 300, 307, 308)]
+ENDS += [(F(-(2**k)), F(2**k - 1)) for k in (7, 15, 31, 53, 62, 63, 64, 126, 127)]
+ENDS += [(-F(7) * 10**-15, F(7) * 10**-15), (F(10) ** 17, F(10) ** 18), (F(-1, 3), F(2, 3)), (F(2**63), F(2**63) + 5)]
+
+
+def border_sums(name):
+    """Bounds and steps at the borders of all types, those that are refused left out."""
+    for low, high in ENDS:
+        width = high - low
+        for step in {
+            F(1),
+            F(1, 100),
+            F(1, 3),
+            F(1, 10**18),
+            F(2) ** 970 / 3,
+            *(width / 2**k for k in (0, 1, 20, 52, 61)),
+        }:
+            for power in (1, 2):
+                with suppress(LeastNoiseError):
+                    yield SumOf(name, low, high, step, power)
+
+
+def sums_hold(made):
+    """Every sum alone or refused: no row makes one fail, and each has the value of the reference."""
+    everybody, wrong, answered = Contribution(None), [], 0
+    with made.table:
+        for name in (name for name, kind in made.columns.items() if kind.numeric and name not in ("n", "u")):
+            measures = [each for each in border_sums(name) if outcome(lambda m=each: made.table.check(
+                lambda m=m: made.table.aggregate(everybody, (), (m,)))) is None]  # fmt: skip
+            answered += len(measures)
+            for start in range(0, len(measures), 30):
+                some = tuple(measures[start : start + 30])
+                got = outcome(lambda some=some: [x.tolist() for x in made.table.aggregate(everybody, (), some)])
+                if got == "FAILED":
+                    wrong.append((name, some))
+                    continue
+                wanted = reference.aggregate(made.rows, made.columns, everybody, (), some, None, None)
+                wrong += [(each, *pair) for each, *pair in zip(some, got, [x.tolist() for x in wanted], strict=True)
+                          if pair[0] != pair[1]]  # fmt: skip
+    assert wrong == []
+    assert answered > 500
+
+
+def test_sums_at_the_borders_of_the_types_of_duckdb(tmp_path):
+    sums_hold(in_duckdb(tmp_path))
+
+
+def test_sums_at_the_borders_of_the_types_of_postgres(postgres_address):
+    sums_hold(in_postgres(postgres_address))
+
+
+TESTS = [
+    "abs({0}) >= 1", "{0} = 2.5", "{0} != 2.5", "{0} < 2.5", "{0} >= -2.5", "{0} IN (2.5, 7)", "{0} IN (0, 0.0)",
+    "{0} * {0} * 3 > 1", "{0} * {0} * {0} / {0} > 1e80", "0 - {0} < 5", "{0} / 3 - {0} > 0", "round({0}) = 7",
+    "clamp({0}, -5, 5) - clamp({0}, -3, 7) = -2", "least({0}, 3) + greatest({0}, 4) > 7", "coalesce({0}, 1) / {0} > 0",
+]  # fmt: skip
+
+
+def expressions_hold(made):
+    """Every expression on every column of numbers, all rows: none fails, and each is as the reference says."""
+    everybody, wrong = Contribution(None), []
+    with made.table:
+        for name in (name for name, kind in made.columns.items() if kind.numeric):
+            options = [parse(text.format(name), made.table.types) for text in TESTS]
+            got = outcome(lambda options=options: made.table.scores(everybody, options).tolist())
+            wanted = reference.scores(made.rows, everybody, options, None)
+            wrong += [(name, got, wanted)] if got != wanted else []
+    assert wrong == []
+
+
+def test_expressions_on_every_type_of_duckdb(tmp_path):
+    expressions_hold(in_duckdb(tmp_path))
+
+
+def test_expressions_on_every_type_of_postgres(postgres_address):
+    expressions_hold(in_postgres(postgres_address))
 
 
 def test_duckdb_has_no_oracle(tmp_path):

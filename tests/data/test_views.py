@@ -5,6 +5,7 @@ The rehearsal is switched off, as in the search for oracles: it would hide a tex
 
 import random
 from collections import Counter, defaultdict
+from contextlib import suppress
 from datetime import date
 
 import duckdb
@@ -15,7 +16,7 @@ from leastnoise.data.predicates import holds, value_of
 from leastnoise.data.predicates.parser import parse_aggregate, parse_expression
 from leastnoise.data.table import Table
 from leastnoise.data.views import derive_columns, per_unit_rows
-from leastnoise.errors import BadFilter, BadParameter
+from leastnoise.errors import BadFilter, BadParameter, LeastNoiseError
 
 from . import reference
 from .hostile import FILTERS, in_duckdb, in_postgres, in_spark
@@ -175,11 +176,31 @@ def test_rows_of_nobody_make_no_row(tmp_path):
         assert view.discover(EACH_ROW, ("total",)) == {(5,): 1}
 
 
+@pytest.mark.parametrize("derived", [False, True])
+def test_a_filter_of_features_is_about_features(tmp_path, derived):
+    """Also where columns are derived from features; a feature that is called like a column of the rows is refused."""
+    with opened(tmp_path, "(1, 5), (1, 6), (2, 9), (3, 1)") as table:
+        view = per_unit_rows(table, "u", {"rows": "count(*)", "total": "sum(n)"}, None)
+        view = derive_columns(view, {"twice": "2 * rows"}) if derived else view
+        for where, passing in ((col("rows") >= 2, {11}), (col("rows") < 5, {11, 9, 1}), (col("total") > 5, {11, 9})):
+            found = view.discover(Contribution("u"), ("total",), typed(where, view.types))
+            assert found == {(total,): 1 for total in passing}
+
+
 def test_a_sum_beyond_64_bits_is_missing(tmp_path):
     most = 2**63 - 1
     with opened(tmp_path, f"(1, {most}), (1, {most}), (2, {most}), (2, -{most}), (3, {most})") as table:
         view = per_unit_rows(table, "u", {"total": "sum(n)"}, None)
         assert view.discover(Contribution("u"), ("total",)) == {(None,): 1, (0,): 1, (most,): 1}
+
+
+def test_a_sum_that_could_overflow_is_refused(tmp_path):
+    """Rows of 128 bits could leave every type of the engine: whether they do would tell something about them."""
+    with opened(tmp_path, "(1, CAST(5 AS HUGEINT))") as table:
+        with pytest.raises(BadParameter, match="needs bounds"):
+            per_unit_rows(table, "u", {"total": "sum(n)"}, None)
+        view = per_unit_rows(table, "u", {"total": "sum(clamp(n, 0, 9))"}, None)
+        assert view.discover(Contribution("u"), ("total",)) == {(5,): 1}
 
 
 def test_fixed_point_sums_are_near_the_sums(tmp_path):
@@ -192,6 +213,14 @@ def test_fixed_point_sums_are_near_the_sums(tmp_path):
     for row in made.rows:
         units[row["u"]] += 0 if row["d9_2"] is None else float(min(max(row["d9_2"], -100), 100))
     assert found == Counter((round(total * 100),) for total in units.values())
+
+
+@pytest.mark.parametrize("ends", ["-1.7e308, 1.7e308", "0, 1e308", "0, 1e-320", "1e300, 1.0000001e300", "-1e30, 1e30"])
+def test_bounds_of_any_size_end_with_a_typed_error_or_a_sum(tmp_path, ends):
+    made = in_duckdb(tmp_path)
+    with made.table, suppress(LeastNoiseError):
+        view = per_unit_rows(made.table, "u", {"s": f"sum(clamp(d9_2, {ends}))"}, None)
+        view.discover(Contribution("u"), ("s",))
 
 
 def test_a_view_is_closed_with_its_table_and_refuses_what_is_wrong(tmp_path):

@@ -62,7 +62,6 @@ CASES = [
         graph=grid(2, 2),
         outputs=grid(2, 2).nodes,
         loss=lambda y, x: abs(y[0] - x[0]) + abs(y[1] - x[1]),
-        bits=12,
     ),
     Case(
         _mechanism,
@@ -71,7 +70,6 @@ CASES = [
         graph=path(5),
         outputs=(1, 3),
         loss=lambda y, x: (y - x) ** 2,
-        bits=12,
     ),
 ]
 

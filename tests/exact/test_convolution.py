@@ -1,8 +1,7 @@
 from fractions import Fraction
 from math import ceil, floor
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.exact.convolution import convolve_above, convolve_below
 

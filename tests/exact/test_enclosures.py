@@ -2,8 +2,7 @@ from fractions import Fraction
 from math import factorial
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.errors import BadParameter
 from leastnoise.exact import (

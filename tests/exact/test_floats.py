@@ -1,7 +1,6 @@
 import numpy as np
 from flint import arb, ctx
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.exact.floats import EXP_ERROR, LOG_ERROR, UNIT, exp_bounds, exp_of, minus_log_of
 

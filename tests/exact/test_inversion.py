@@ -5,7 +5,7 @@ import pytest
 from leastnoise.exact import SeededSource, read_exact
 from leastnoise.exact.inversion import InverseTable, Thresholds, is_below
 from leastnoise.exact.samplers.gaussian import gaussian_law
-from leastnoise.exact.samplers.geometric import head_law, remainder_law
+from leastnoise.exact.samplers.laplace import head_law, remainder_law
 from leastnoise.exact.samplers.rounded_gaussian import rounded_gaussian_law
 from support.sources import ScriptedSource
 

@@ -2,8 +2,7 @@ import copy
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.exact import matrices as matrices_module
 from leastnoise.exact.matrices import RationalMatrix, beside

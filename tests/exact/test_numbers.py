@@ -2,8 +2,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.errors import BadParameter
 from leastnoise.exact import LogSum, exact_exp, ln, read_exact

@@ -11,7 +11,7 @@ import leastnoise.exact as exact
 from leastnoise.exact import sources
 from leastnoise.exact.samplers.categorical_exp import _ExponentialLaw
 from leastnoise.exact.samplers.gaussian import gaussian_law
-from leastnoise.exact.samplers.geometric import GeometricTables
+from leastnoise.exact.samplers.laplace import GeometricTables
 from support.sources import ScriptedSource
 
 

@@ -22,8 +22,8 @@ from leastnoise.exact.samplers import (
     categorical_exp,
     core_first,
     gaussian,
-    geometric,
     laplace,
+    laplace as geometric,
     permute_and_flip,
     pixelated_laplace,
 )

@@ -1,10 +1,9 @@
 from fractions import Fraction
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.exact import ln
-from leastnoise.exact.sums import Tally, add_above, round_up, sum_above
+from leastnoise.exact.numbers import RunningTotal, add_above, round_up, sum_above
 
 numbers = st.one_of(
     st.fractions(min_value=0, max_value=10, max_denominator=10**6),
@@ -16,7 +15,7 @@ numbers = st.one_of(
 def test_short_sums_are_exact(terms):
     expected = sum((number * count for number, count in terms), start=Fraction(0))
     assert sum_above(terms) == expected
-    tally = Tally()
+    tally = RunningTotal()
     for number, count in terms:
         for _ in range(count):
             tally.add(number)
@@ -30,7 +29,7 @@ def test_short_sums_are_exact(terms):
 
 
 def test_ten_tenths_are_one():
-    tally = Tally()
+    tally = RunningTotal()
     for _ in range(10):
         assert tally.fits(Fraction(1, 10), Fraction(1))
         tally.add(Fraction(1, 10))
@@ -41,7 +40,7 @@ def test_ten_tenths_are_one():
 def test_endless_sums_go_on_a_little_too_high_and_never_too_low():
     primes = [p for p in range(2, 4000) if all(p % d for d in range(2, int(p**0.5) + 1))]
     exact = sum((Fraction(1, p) for p in primes), start=Fraction(0))
-    tally = Tally()
+    tally = RunningTotal()
     for p in primes:
         tally.add(Fraction(1, p))
     for rounded in (tally.value, sum_above((Fraction(1, p), 1) for p in primes)):

@@ -48,8 +48,54 @@ def test_a_refused_budget_is_not_swallowed_by_the_handler_of_a_file():
     assert all(not issubclass(kind, OSError) for kind in KINDS if issubclass(kind, budget))
 
 
+PAGES = {
+    f"{path.stem}": path.read_text() for path in (Path(__file__).parents[2] / "docs/reference/errors").glob("*.md")
+}
+WITHOUT_EXAMPLE = {  # a page can't make these happen in a few lines
+    "ApprovalPending",
+    "BrokenAssertion",
+    "DatasetSuspended",
+    "EngineFailure",
+    "LedgerDamaged",
+    "MissingPackage",
+    "NotAllowed",
+    "NotFound",
+    "PrecisionExhausted",
+    "TooManyRequests",
+    "UnsafeQuestion",
+}
+
+
+def sections(page):
+    """The name and the text of each section of a page; the first has no name."""
+    found = re.split(r"^## `(\w+)`$", page, flags=re.M)
+    return [("", found[0]), *zip(found[1::2], found[2::2], strict=True)]
+
+
+def test_every_error_has_a_section_on_the_page_of_its_branch():
+    shown = {(page, name) for page, text in PAGES.items() for name, _ in sections(text) if name}
+    assert {name for _, name in shown} | {"LeastNoiseError"} | {kind.__name__ for kind in BRANCHES} == {*errors.__all__}
+    for page, name in shown:
+        (branch,) = [each for each in BRANCHES if issubclass(getattr(errors, name), each)]
+        assert branch.__name__.removesuffix("Error").lower() == page.removesuffix("s")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_example_of_an_error_raises_it(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "documentation"}
+    for name, text in sections(PAGES[page]):
+        blocks = re.findall(r"^```python\n(.*?)^```", text, re.S | re.M)
+        examples = [block for block in blocks if f"except ln.errors.{name} as error" in block]
+        assert bool(examples) == (bool(name) and name not in WITHOUT_EXAMPLE), name
+        capsys.readouterr()
+        for block in blocks:
+            exec(compile(block, page, "exec"), namespace)  # noqa: S102
+        assert bool(capsys.readouterr().out) == bool(examples), name  # it was raised, and printed
+
+
 WRITE_CHECKED_TEXT = {  # what these show is text of a few characters by then
-    "ledger/suspension.py",
+    "ledger/budgets.py",
     "mechanisms/truths.py",
 }
 

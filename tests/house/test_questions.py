@@ -43,8 +43,11 @@ SAID = {  # what each option may say
     "targets": [["2"], ["2,1"], ["2,1,1"]],
     "expected_rows": [7],
     "at_least": [5],
+    "at_most": [4],
+    "prior": [["1,2,3,4"], ["1,2,3"]],
+    "loss": ["squared"],
     "total": [50],
-    "groups_per_unit": [2],
+    "groups_per_unit": ["2"],
     "rows_per_unit": ["3"],
     "rest": [True],
     "interval_share": ["1/3"],
@@ -78,6 +81,7 @@ ASKED = {  # a complete question for each command, some with alternatives
     "workload": [(("f",), {"matrix": ["1,1"]}), (("f",), {"matrix": ["1,1", "1,0"]})],
     "hierarchy": [(("region", "city"), {"tree": ["n,a", "n,b", "s,c"]})],
     "decision": [((), {"at_least": 3}), (("city",), {"keys": ["c,d"]})],
+    "design": [((), {"at_most": 3}), (("city",), {"keys": ["c,d"], "at_most": 3})],
     "sorted-counts": [(("city",), {"total": 100})],
 }
 VALUES = [

@@ -10,7 +10,7 @@ from leastnoise import exact
 from leastnoise.exact import enumerate_law, read_exact
 from leastnoise.exact.inversion import InverseTable
 from leastnoise.exact.samplers.gaussian import gaussian_law
-from leastnoise.exact.samplers.geometric import geometric_tables, head_law, remainder_law
+from leastnoise.exact.samplers.laplace import geometric_tables, head_law, remainder_law
 from support.sources import ScriptedSource
 
 
@@ -217,6 +217,25 @@ def test_masses_of_categorical_exp_are_right():
         assert mass in exact.categorical_exp_pmf(i, exponents, base)
 
 
+@pytest.mark.parametrize("rate", ["ln(2)", "ln(3/2)", "1/3", 2])
+@pytest.mark.parametrize("terms", [1, 2, 5])
+def test_sums_of_geometrics_have_the_masses_of_a_convolution(terms, rate):
+    """Rational and irrational rates take different ways."""
+    single = [exact.geometric_pmf(k, rate, 200) for k in range(9)]
+    masses = [(Fraction(int(k == 0)),) * 2 for k in range(9)]
+    for _ in range(terms):
+        pairs = [[(masses[i], single[k - i]) for i in range(k + 1)] for k in range(9)]
+        masses = [(sum(m[0] * p.lower for m, p in row), sum(m[1] * p.upper for m, p in row)) for row in pairs]
+    for k in range(9):
+        mass, share = exact.negative_binomial_pmf(k, terms, rate), exact.negative_binomial_cdf(k, terms, rate)
+        assert mass.lower <= masses[k][1]
+        assert masses[k][0] <= mass.upper
+        assert mass.upper - mass.lower < Fraction(1, 2**40)
+        assert share.lower <= sum(high for _, high in masses[: k + 1])
+        assert sum(low for low, _ in masses[: k + 1]) <= share.upper
+        assert share.upper - share.lower < Fraction(1, 2**40)
+
+
 def test_truncated_geometric_is_the_known_matrix():
     rows = [[exact.truncated_geometric_pmf(y, x, 0, 2, rate="ln(4)").lower for y in range(3)] for x in range(3)]
     fifth = Fraction(1, 20)
@@ -231,3 +250,55 @@ def test_truncated_geometric_follows_its_matrix_exactly(value):
     for y in range(3):
         p = exact.truncated_geometric_pmf(y, value, 0, 2, rate="ln(4)")
         assert found.agrees_with(y, p.lower, p.upper)
+
+
+SMALL_ROWS = (
+    (1, 0, 2, 3),
+    (0, 5, 0, 0),
+    (0, 0, 10**30, 1),
+    (1, 1, 1, 0),
+    (64, 64, 128, 0),
+    (255, 1, 0, 0),
+    (1, 254, 1, 3),
+)
+
+
+@pytest.mark.parametrize("row", range(len(SMALL_ROWS)))
+@pytest.mark.parametrize("other", [None, 0, 3])
+def test_rows_of_weights_follow_their_laws_to_the_last_bit(row, other):
+    """Words of 8 bits, so that the tree is walked through look-up and settling; alone, and beside another row."""
+    rows = exact.CategoricalRows(SMALL_ROWS.__getitem__, word_bits=8)
+    total = sum(SMALL_ROWS[row])
+
+    def draw(source):
+        if other is None:
+            return int(rows.draw_from(row, 1, source)[0])
+        return int(rows.draw(np.array([other, row]), source)[1])
+
+    undecided = []
+    for depth in (8, 16, 24) if other is None else (16, 24):
+        found = enumerate_law(draw, depth)
+        assert sum(found.masses.values()) + found.undecided == 1
+        for outcome in range(4):
+            p = Fraction(SMALL_ROWS[row][outcome], total)
+            assert found.agrees_with(outcome, p, p)
+        undecided.append(found.undecided)
+    assert undecided[-1] <= Fraction(1, 2**12)
+
+
+def test_words_of_64_bits_are_settled_where_they_meet_a_threshold():
+    """U at, just below and just above each threshold of a third, whose word is open: the next word decides."""
+    third = 2**64 // 3
+    rows = exact.CategoricalRows([(1, 1, 1), (10**40, 10**40, 10**40)].__getitem__)
+    for row in (0, 1):
+        for word, then, outcome in (
+            (third - 1, [], 0),
+            (third, [third - 1], 0),
+            (third, [third + 1], 1),
+            (third + 1, [], 1),
+            (2 * third, [2 * third - 1], 1),
+            (2 * third, [2 * third + 1], 2),
+        ):
+            more = b"".join(int(step).to_bytes(8) for step in then)
+            script = ScriptedSource(np.array([word], dtype=np.uint64), *([list(more)] if more else []))
+            assert rows.draw_from(row, 1, script).tolist() == [outcome]

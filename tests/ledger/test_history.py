@@ -1,8 +1,7 @@
 import pytest
 
 from leastnoise.accounting import Ledger, Pure, Request
-from leastnoise.ledger import Scope, budget_histories
-from leastnoise.ledger import report as module
+from leastnoise.ledger import Scope, budget_histories, report as module
 from leastnoise.model.privacy import Privacy
 
 DAY = 86400

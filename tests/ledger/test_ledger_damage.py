@@ -17,7 +17,7 @@ import pytest
 from leastnoise.accounting import Ledger, PostgresStore, Pure, Request
 from leastnoise.errors import DatasetSuspended, LedgerDamaged, LedgerMissing
 from leastnoise.exact import SeededSource
-from leastnoise.ledger import Witness, request_steps, write_witness
+from leastnoise.ledger import Witness, session as request_steps, write_witness
 from leastnoise.ledger.chain import link
 from leastnoise.ledger.ledger_state import verify_entries
 from leastnoise.ledger.postgres import PostgresTransaction

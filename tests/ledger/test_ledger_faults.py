@@ -17,8 +17,7 @@ import pytest
 
 from leastnoise.accounting import Ledger, PostgresStore, Pure, Request, SqliteStore, read_witness
 from leastnoise.errors import LedgerDamaged, LedgerMissing, LedgerUnavailable
-from leastnoise.ledger import postgres as postgres_module
-from leastnoise.ledger import sqlite, write_witness
+from leastnoise.ledger import postgres as postgres_module, sqlite, write_witness
 from leastnoise.ledger.chain import link
 from leastnoise.model.privacy import Privacy
 from support.processes import Child

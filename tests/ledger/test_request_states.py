@@ -28,11 +28,10 @@ from leastnoise.errors import (
     UncoveredDebit,
 )
 from leastnoise.exact import SeededSource
-from leastnoise.ledger import request_steps
+from leastnoise.ledger import session as request_steps
 from leastnoise.ledger.chain import link
 from leastnoise.ledger.record import canonical
-from leastnoise.ledger.request_steps import advance
-from leastnoise.ledger.session import Ticket
+from leastnoise.ledger.session import Ticket, advance
 from leastnoise.model.privacy import Privacy
 
 

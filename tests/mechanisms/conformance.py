@@ -75,7 +75,8 @@ class Case:
     bad_answers: Sequence[Any] = ()
 
     def __str__(self) -> str:
-        values = ",".join(f"{name}={value}" for name, value in self.parameters.items())
+        # a function by its name: its text holds an address, which differs between the processes of one run
+        values = ",".join(f"{name}={getattr(value, '__name__', value)}" for name, value in self.parameters.items())
         return f"{self.make.__name__}({values})"[:80]
 
     @property

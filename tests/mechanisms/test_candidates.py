@@ -4,23 +4,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise.errors import BadLoss, BadParameter
 from leastnoise.exact import Enclosure
-from leastnoise.mechanisms.candidates import plan_for
 from leastnoise.mechanisms.numeric import (
     CountProblem,
     DiscreteGaussian,
     Geometric,
     LatticeLaplace,
+    OptimalNoise,
     RealProblem,
     Staircase,
     TruncatedGeometric,
     TruncatedLaplace,
 )
 from leastnoise.model.losses import absolute, from_function, squared, zero_one
+from leastnoise.model.mechanism import plan_for
 
 
 @settings(max_examples=30)
@@ -49,7 +49,7 @@ def test_who_wins_for_counts():
     assert isinstance(plan_for(CountProblem(1)).best, Geometric)
     assert isinstance(plan_for(CountProblem(1, bounds=(0, 10))).best, TruncatedGeometric)
     assert isinstance(plan_for(CountProblem(3, sensitivity=5)).best, Staircase)
-    assert isinstance(plan_for(CountProblem("1/2", "1/10", sensitivity=10)).best, DiscreteGaussian)
+    assert isinstance(plan_for(CountProblem("1/2", "1/10", sensitivity=10)).best, OptimalNoise)
     assert not isinstance(plan_for(CountProblem("1/2", "1e-9")).best, DiscreteGaussian)
 
 

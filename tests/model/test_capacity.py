@@ -2,8 +2,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.errors import BadParameter
 from leastnoise.model.capacity import bayes_capacity_additive, bayes_capacity_multiplicative, distance_above, small_ball

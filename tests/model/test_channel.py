@@ -1,11 +1,11 @@
 import copy
 from decimal import Decimal
 from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.errors import BadChannel, BadPrior, TooLarge, UnknownLabel
 from leastnoise.exact.sources import SeededSource
@@ -248,6 +248,21 @@ def test_samples_follow_the_row():
     assert channel.sample(1) == ("a", 1)
     with pytest.raises(UnknownLabel):
         channel.sample(2)
+
+
+def test_samples_of_many_inputs_follow_their_own_rows():
+    """The same words as for one input alone, so each law is the one enumerated for a row."""
+    channel = Channel([["1/4", "3/4", 0], [0, 0, 1], ["1/3", "1/3", "1/3"]], inputs="abc", outputs=["x", ("y", 1), "z"])
+    asked = ["b", "c", "a", "c", "b", "a", "a"] * 300
+    drawn = channel.sample_each(asked, source=SeededSource(5))
+    words = SeededSource(5).words(len(asked), 64)
+    for label, word, output in zip(asked, words.tolist(), drawn.tolist(), strict=True):
+        reached = sum(Fraction(word, 2**64) >= border for border in accumulate(channel.row(label)[:-1]))
+        assert output == channel.outputs[reached]
+    assert channel.sample_each([]).tolist() == []
+    assert copy.deepcopy(channel).sample_each("bb").tolist() == ["z", "z"]
+    with pytest.raises(UnknownLabel):
+        channel.sample_each("ad")
 
 
 def test_samples_of_floats_have_the_doubles_as_weights():

@@ -1,8 +1,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.errors import BadChannel, BadLoss, BadParameter, UnknownLabel
 from leastnoise.model.losses import (

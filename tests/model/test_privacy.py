@@ -5,8 +5,7 @@ import pickle
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.errors import BadParameter, InputError, WrongCurrency
 from leastnoise.exact import ln

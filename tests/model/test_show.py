@@ -3,8 +3,7 @@
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.accounting import Ledger, Pure, Request
 from leastnoise.checker import audit, check, privacy_curve

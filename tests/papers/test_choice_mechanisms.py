@@ -5,8 +5,7 @@ from itertools import pairwise
 from math import exp, log
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.exact import Enclosure, exp_enclosure, ln, ln_enclosure
 from leastnoise.mechanisms.choice import ApproximateExponential, BestPrice, Exponential, MostCommon, PermuteAndFlip

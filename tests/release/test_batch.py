@@ -6,25 +6,34 @@ from decimal import Decimal
 from fractions import Fraction
 from math import pi, sqrt
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import leastnoise as ln
 from leastnoise.composition import compose, cost_of
+from leastnoise.composition.cost import covers
 from leastnoise.composition.gaussian import mu_squared_within
 from leastnoise.data.predicates import holds
 from leastnoise.errors import BadParameter, BudgetExceeded, RequestConflict, UnreachableTarget
 from leastnoise.exact.numbers import exact_exp
 from leastnoise.model.events import Composed, Fixed, GaussianPrivacy, Parallel, Pure
 from leastnoise.model.privacy import Privacy
+from leastnoise.release.queries.joint import joined
+from leastnoise.release.tables import measure_names
 from support.composition import composed, true_delta, worst_pair
+from support.judging import is_private
 from support.people import CITIES
 
 PRICES = [{"epsilon": 1}, {"epsilon": 1, "delta": "1e-9"}, {"rho": "1/10"}, {"mu": "1/5"}]
 
 
 def tables(people, groups):
-    return [people.count(by="city", keys=CITIES, groups_per_unit=many, rows_per_unit=1) for many in groups]
+    """Counts by city of rows that differ by a filter: none of them is about the same histogram as another."""
+    return [
+        people.count(by="city", keys=CITIES, groups_per_unit=many, rows_per_unit=1, where=f"age < {200 + place}")
+        for place, many in enumerate(groups)
+    ]
 
 
 def leaves(event):
@@ -184,7 +193,17 @@ def test_bad_batches_are_refused_and_cost_nothing(open_people, tmp_path):
     other = open_people(privacy_unit="person", ledger=tmp_path / "other")
     before = people.left
     question = people.count()
-    for queries in ([], question, "count", [question, 3], [question, other.count()], [question] * 201, None):
+    run = people.running("age", "run", [1, 2, 3])
+    for queries in (
+        [],
+        question,
+        "count",
+        [question, run],
+        [question, 3],
+        [question, other.count()],
+        [question] * 201,
+        None,
+    ):
         with pytest.raises(BadParameter):
             people.batch(queries)
     for weights in ([1], ["1e400", 1], ["1e-400", "1e-400"], [1, 0], [1, -1], "11", [1, float("nan")], 3):
@@ -244,3 +263,169 @@ def test_decimals_that_share_a_double_are_not_disjoint(tmp_path):
             assert opened.batch(pair).groups == ((0,), (1,))
         apart = [opened.count(where="d < 100"), opened.count(where="d >= 100")]
         assert opened.batch(apart).groups == ((0, 1),)
+
+
+# What is asked about one histogram, in all kinds that can be put together.
+BINS = {"age": [0, 20, 40, 60, 80, 120]}
+AREAS = {"city": CITIES, "sex": ["m", "f"]}
+SHARED = {
+    "count and prefix sums": lambda d: [d.count(bins=BINS), d.workload("prefix sums", bins=BINS)],
+    "ranges, a matrix and a count": lambda d: [
+        d.workload("ranges", by="city", keys=CITIES),
+        d.workload([[1, 0, 0], [0, 1, 0], [1, 1, 2], [1, 1, 1]], by="city", keys=CITIES),
+        d.count(by="city", keys=CITIES),
+    ],
+    "hierarchy and count": lambda d: [
+        d.hierarchy(["side", "city"], {"n": CITIES[:2], "s": CITIES[2:]}),
+        d.count(by="city", keys=CITIES),
+    ],
+    "tables and count": lambda d: [d.count(keys=AREAS), d.tables(keys=AREAS, ways=1), d.tables(keys=AREAS, ways=[[]])],
+    "axes in another order": lambda d: [
+        d.count(keys=AREAS),
+        d.count(keys=dict(reversed(AREAS.items()))),
+        d.tables(keys=dict(reversed(AREAS.items())), ways=[["sex", "city"], ["city"]]),
+    ],
+    "twice the same": lambda d: [d.count(by="city", keys=CITIES)] * 2,
+}
+LIMITS = [{}, {"privacy_unit": "person"}, {"privacy_unit": "person", "groups_per_unit": 2, "rows_per_unit": 3}]
+
+
+@pytest.mark.parametrize("limits", LIMITS, ids=str)
+@pytest.mark.parametrize("name", SHARED)
+def test_questions_about_the_same_cells_share_one_mechanism_and_no_neighbour_is_told_apart(
+    tmp_path, people, monkeypatch, name, limits
+):
+    """Every person (or some rows) of a small table removed in turn: the joint release keeps its price exactly."""
+    monkeypatch.setattr("leastnoise.data.table._fresh_secret", lambda: (2024, 7))
+    rows = [row for row in people[1] if row["person"] is not None][:40]
+    rows = [{**row, "person": place // 4} for place, row in enumerate(rows)]
+    ids = sorted({row["person"] for row in rows})
+    fewer = [rows[1:], rows[:-1]] if not limits else [[row for row in rows if row["person"] != one] for one in ids[:5]]
+    opened = [
+        ln.open(
+            pa.Table.from_pylist(listed), name=f"t{place}", budget=(9, "1e-3"), ledger=tmp_path / f"{place}", **limits
+        )
+        for place, listed in enumerate([rows, *fewer])
+    ]
+    for price in (Privacy(1), Privacy(rho="1/10"), Privacy(1, "1e-6")):
+        batches = [dataset.batch(SHARED[name](dataset)) for dataset in opened]
+        asked = batches[0]._asked(joined(batches[0].queries, [1.0, 2.0, 3.0]), [1.0, 2.0, 3.0], price)
+        assert len(asked.queries) == 1
+        how, (truth, *others) = (
+            asked.split.how[0],
+            [joined(batch.queries, [1.0, 2.0, 3.0])[0][0].read() for batch in batches],
+        )
+        assert covers(price, asked.split.event)
+        for other in others:
+            assert is_private(how.mechanism, how.event, truth, other)
+            assert is_private(how.mechanism, how.event, other, truth)
+    for dataset in opened:
+        dataset.close()
+
+
+@pytest.mark.parametrize("name", SHARED)
+@pytest.mark.parametrize("price", PRICES, ids=str)
+def test_the_better_of_joint_and_separate_is_taken_and_shown(open_people, name, price):
+    people = open_people()
+    batch = people.batch(SHARED[name](people))
+    plan = batch.plan(**price)
+    (compared,) = [note for note in plan.notes if "joint" in note]
+    joint, separate = (
+        float(compared.split(f"{word} ")[1].split(",")[0].split(":")[0]) for word in ("joint", "separate")
+    )
+    assert plan.total == pytest.approx(min(joint, separate), rel=1e-3)
+    assert bool(plan.together) == (joint < separate)
+    if plan.together:
+        assert plan.together == (tuple(range(len(batch.queries))),)
+        assert len(set(plan.shares)) == 1
+    answers = batch.release(**price, request_id="all")
+    again = people.batch(SHARED[name](people)).release(**price, request_id="all")
+    assert [one.table for one in again] == [one.table for one in answers]
+    for one in answers:
+        value, low, high = one._names
+        wide, exact = one.with_confidence("1/1000"), one.table[value]
+        assert all(a <= v <= b for v, a, b in zip(exact, one.table[low], one.table[high], strict=True))
+        assert wide.table[value] == exact
+
+
+def test_joint_answers_agree_and_are_where_they_should_be(open_people, people):
+    dataset = open_people(budget=Privacy("1e6", "1e-3", insist=True))
+    cells, sums = dataset.batch(SHARED["count and prefix sums"](dataset)).release(Privacy("1e5", insist=True))
+    truth = [sum(row["age"] is not None and a <= row["age"] < b for row in people[1]) for a, b in [(0, 20), (20, 40)]]
+    assert cells.table["value"][:2] == tuple(truth)
+    assert sums.table["value"][1] == sum(truth)
+    assert sums.range(20, 40).value == truth[1]
+    assert ln.check(sums.certificate)
+    assert cells.whole(1).table["value"] == cells.table["value"]
+    plan = dataset.batch(SHARED["tables and count"](dataset)).plan(rho=1)
+    assert plan.together
+    count, by_one, everybody = dataset.batch(SHARED["tables and count"](dataset)).release(rho=1)
+    by_sex = {row["sex"]: row["value"] for row in by_one.table.to_records() if row["table"] == "sex"}
+    summed = {sex: sum(r["value"] for r in count.table.to_records() if r["sex"] == sex) for sex in by_sex}
+    assert by_sex == pytest.approx(summed, abs=1e-6)
+    assert everybody.table["value"][0] == pytest.approx(sum(by_sex.values()), abs=1e-6)
+    whole = by_one.whole(2)
+    assert whole.table["value"] == tuple(map(int, whole.table["value"]))
+
+
+def test_axes_may_stand_in_another_order(open_people, people):
+    dataset = open_people(budget=Privacy("1e6", "1e-3", insist=True))
+    asked = SHARED["axes in another order"](dataset)
+    truth = {
+        (c, s): sum(row["city"] == c and row["sex"] == s for row in people[1]) for c in CITIES for s in AREAS["sex"]
+    }
+    assert max(truth.values()) - min(truth.values()) > 20
+    for found in (
+        dataset.batch(asked).release(Privacy("1e5", insist=True)),
+        dataset.batch(asked[::-1]).release(Privacy("1e5", insist=True))[::-1],
+    ):
+        for one in (*found, *(release.whole(1) for release in found)):
+            value = measure_names(one.table.keys)[0]
+            rows = [row for row in one.table.to_records() if row.get("table", " × ") != "city"]
+            assert {(row["city"], row["sex"]): row[value] for row in rows} == pytest.approx(truth, abs=3)
+        assert list(found[1].table.columns)[:2] == ["sex", "city"]
+    loose = dataset.batch(asked).release(rho="1/100")
+    first, second = ({(row["city"], row["sex"]): row["value"] for row in one.table.to_records()} for one in loose[:2])
+    assert first == second
+
+
+def test_a_workload_is_joined_to_cells_in_its_own_order_only(open_people):
+    dataset = open_people()
+    matrix = np.eye(6, dtype=int).tolist()
+    cells = dict(reversed(AREAS.items()))
+    asked = [dataset.count(keys=AREAS), dataset.count(keys=cells), dataset.workload(matrix, keys=cells)]
+    assert [places for _, places in joined([*asked, asked[0]], [1.0] * 4)] == [(0, 3), (1, 2)]
+
+
+def test_what_is_answered_together_need_not_be_asked_in_a_row(open_people, people):
+    dataset = open_people(budget=Privacy("1e6", "1e-3", insist=True))
+    cells, sums = SHARED["count and prefix sums"](dataset)
+    batch = dataset.batch([cells, dataset.count(by="city", keys=CITIES), sums, dataset.count()])
+    assert batch.plan(rho=1).together == ((0, 2),)
+    found = batch.release(Privacy("1e5", insist=True), request_id="mixed")
+    again = batch.release(Privacy("1e5", insist=True), request_id="mixed")
+    assert [one.table for one in again] == [one.table for one in found]
+    rows = people[1]
+    assert (
+        found[0].table["value"][0]
+        == found[2].table["value"][0]
+        == sum(0 <= (row["age"] or -1) < 20 or row["age"] == 0 for row in rows)
+    )
+    assert found[1].table["value"] == tuple(sum(row["city"] == city for row in rows) for city in CITIES)
+    assert found[3].value == len(rows)
+
+
+def test_only_questions_about_the_same_histogram_are_put_together(open_people):
+    dataset = open_people(privacy_unit="person")
+    base = dataset.count(by="city", keys=CITIES)
+    others = [
+        dataset.count(by="city", keys=CITIES[:2]),
+        dataset.count(by="city", keys=CITIES, where="age > 3"),
+        dataset.count(by="city", keys=CITIES, of="rows"),
+        dataset.count(by="city", keys=CITIES, groups_per_unit=2),
+        dataset.sum("age", bounds=(0, 9), by="city", keys=CITIES),
+        dataset.count(),
+        dataset.workload([[1, 0, 0], [1, 1, 0]], by="city", keys=CITIES),  # its columns are not independent
+    ]
+    for other in others:
+        assert dataset.batch([base, other]).plan(rho="1/10").together == ()

@@ -7,6 +7,7 @@ from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from unittest.mock import Mock
 
 import networkx
 import numpy as np
@@ -24,7 +25,8 @@ from leastnoise.mechanisms.vector import CountingBody, CrossPolytope, KNorm
 from leastnoise.model.events import Pure
 from leastnoise.model.mechanism import ErrorEstimate, Mechanism, Reason
 from leastnoise.model.privacy import Privacy
-from leastnoise.release import release_mechanism
+from leastnoise.release import Dataset, release_mechanism
+from leastnoise.release.calls import questions_of
 from leastnoise.release.mechanism import fingerprint_of
 
 CLUB, TOWN = networkx.karate_club_graph(), [[x, y] for x in range(3) for y in range(3)]
@@ -205,20 +207,62 @@ ASKED = [
     lambda d: d.sorted_counts(by="city", total=100, top=3),
     lambda d: d.sorted_counts(by="city", total=100, top=2),
     lambda d: d.sorted_counts(by="city", total=101, top=3),
+    lambda d: d.sum("age", bounds="private"),
+    lambda d: d.sum("income", bounds="private"),
+    lambda d: d.mean("age", bounds="private"),
+    lambda d: d.sum("age", bounds="private", rows_per_unit=2),
+    lambda d: d.sum("age", bounds=(0, 100), rows_per_unit="private"),
+    lambda d: d.sum("age", bounds=(0, 101), rows_per_unit="private"),
+    lambda d: d.count(rows_per_unit="private"),
+    lambda d: d.count(rows_per_unit="private", keys=KEYS),
+    lambda d: d.sum("age", bounds=(0, 100), by="city"),
+    lambda d: d.sum("age", bounds=(0, 101), by="city"),
+    lambda d: d.mean("age", bounds=(0, 100), by="city"),
+    lambda d: d.mean("age", bounds=(0, 100), by="sex"),
+    lambda d: d.most_common(2, by="city"),
+    lambda d: d.most_common(3, by="city"),
+    lambda d: d.deviation("age", bounds=(0, 100)),
+    lambda d: d.proportion("age > 5"),
+    lambda d: d.proportion("age > 6"),
+    lambda d: d.ratio("age", "income", {"age": (0, 100), "income": (0, 100)}),
+    lambda d: d.ratio("income", "age", {"age": (0, 100), "income": (0, 100)}),
+    lambda d: d.ratio("age", "income", {"age": (0, 100), "income": (0, 101)}),
+    lambda d: d.count_distinct("city"),
+    lambda d: d.count_distinct("sex"),
+    lambda d: d.count_distinct("city", groups_per_unit=2),
+    lambda d: d.min("age", bounds=(0, 100), step=1),
+    lambda d: d.max("age", bounds=(0, 100), step=1),
+    lambda d: d.hierarchy(["region", "city"], {"north": ["Lyon"], "south": ["Metz"]}),
+    lambda d: d.hierarchy(["region", "city"], {"north": ["Lyon", "Metz"]}),
+    lambda d: d.hierarchy(["region", "city"], {"north": ["Lyon"], "south": ["Metz"]}, weights={"region": 2}),
+    lambda d: d.decision(at_least=100),
+    lambda d: d.decision(at_least=101),
+    lambda d: d.design(at_most=100),
+    lambda d: d.design(at_most=101),
+    lambda d: d.design(at_most=100, loss="squared"),
+    lambda d: d.design(at_most=100, prior=range(101)),
+    lambda d: d.design(at_most=100, prior=range(1, 102)),
+    lambda d: d.decision(by="city", keys=["Lyon", "Metz"]),
 ]
 
 
 def test_every_public_parameter_of_a_question_is_bound(open_people):
     dataset = open_people(privacy_unit="person")
     told = {
-        json.dumps([type(query).__name__, query.parameters()], sort_keys=True)
-        for query in (ask(dataset) for ask in ASKED)
+        json.dumps([query.recorded_as, query.parameters()], sort_keys=True) for query in (ask(dataset) for ask in ASKED)
     }
     assert len(told) == len(ASKED)
     dataset.count().release(1, request_id="q")
     for late in (lambda: dataset.count().release(2, request_id="q"), lambda: dataset.count().release(1, "1e-6", "q")):
         with pytest.raises(RequestConflict):
             late()
+
+
+def test_no_question_is_left_out():
+    calls = Mock()
+    for ask in ASKED:
+        ask(calls)
+    assert {name for name, _, _ in calls.method_calls} == questions_of(Dataset).keys() - {"batch"}
 
 
 @dataclass(frozen=True)

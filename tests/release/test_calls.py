@@ -65,6 +65,10 @@ QUESTIONS = {
         lambda d: d.choose(by="city", keys=CITIES, sum_of="income", bounds=(0, 1000)),
     ],
     "decision": [lambda d: d.decision(at_least=100), lambda d: d.decision(by="city", keys=CITIES)],
+    "design": [
+        lambda d: d.design("city", keys=CITIES, at_most=3, prior=[1, "1/2", 0.25, Fraction(1, 3)]),
+        lambda d: d.design(at_most=100, prior={40: 1, 50: 2}, loss="squared", where="age >= 18"),
+    ],
     "sorted_counts": [lambda d: d.sorted_counts("city", 700, top=3)],
     "batch": [lambda d: d.batch([d.count(), d.mean("age", bounds=(0, 100))], weights=[1, Fraction(1, 3)])],
 }

@@ -67,11 +67,12 @@ def test_gaussian_noise_on_cells_hides_whoever_is_in_two_of_them_three_times(peo
 
 
 def test_two_way_tables_hide_whoever_is_in_all_of_them(people_of_three_rows):
-    """Three tables of 3 × 2, 3 × 2 and 2 × 2 cells, two cells of each, three rows in each."""
+    """Two cells of the table over all columns, three rows in each: so three tables move by six each."""
     keys = {"city": CITIES, "sex": SEXES, "member": [True, False]}
     plan = people_of_three_rows.tables(keys=keys).plan(EPSILON)
+    assert (plan.sensitivity.cells, plan.sensitivity.l1) == (2, 6)
     truth = (0,) * 16
-    neighbour = (3, 3, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 3, 3, 0, 0)
+    neighbour = (3, 3, 0, 0, 0, 0, 6, 0, 0, 0, 0, 0, 3, 0, 3, 0)  # one city, both sexes, members
     for mechanism in pure_options(plan):
         assert_pure(mechanism, [(30,) * 16, (-30,) * 16], truth, neighbour, attained=True)
 

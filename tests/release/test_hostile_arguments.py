@@ -189,6 +189,7 @@ QUESTIONS = {
     "most_common": {"k": 1, **CITY, "bins": None, "where": None, "of": "rows", "rows_per_unit": 1},
     "choose": {"options": ["age < 18", "age >= 18"], "where": None, "rows_per_unit": 1},
     "decision": {"at_least": 10, "where": None, "of": "rows", "rows_per_unit": 1},
+    "design": {**CITY, "bins": None, "at_most": 3, "prior": [1, 2, 3, 4], "loss": "squared", **REST, "of": "rows"},
     "sorted_counts": {"by": "city", "total": 100, "top": 10, "where": None},
 }
 OTHER_QUESTIONS = [

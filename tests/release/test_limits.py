@@ -82,6 +82,9 @@ TOO_LARGE = {
     "levels": lambda d: d.quantile("x", levels(100_000), bounds=(0, 1)),
     "most common": lambda d: d.most_common(50_000, **WIDE),
     "votes": lambda d: d.decision(**WIDE),
+    "designed cells": lambda d: d.design(by="n", keys=range(limits.MOST_DESIGNED_CELLS + 1), at_most=9),
+    "designed counts": lambda d: d.design(at_most=limits.MOST_DESIGNED + 1),
+    "designed counts of cells": lambda d: d.design(by="n", keys=range(100), at_most=1000),
     "options": lambda d: d.choose([f"n = {k}" for k in range(limits.MOST_OPTIONS + 1)]),
     "counts": lambda d: d.sorted_counts("k", total=10, top=CELLS + 1),
     "groups": lambda d: d.count(by="k", of="units", groups_per_unit=limits.MOST_GROUPS + 1),
@@ -118,6 +121,8 @@ LARGEST = {
     "levels": lambda d: d.quantile("x", levels(limits.MOST_TURNS), bounds=(0, 1000), step=1),
     "most common": lambda d: d.most_common(limits.MOST_TURNS, **WIDE),
     "options": lambda d: d.choose([f"n = {k}" for k in range(limits.MOST_OPTIONS)]),
+    "designed cells": lambda d: d.design(by="n", keys=range(1000), at_most=99, prior=range(1, 101)),
+    "designed counts": lambda d: d.design(at_most=limits.MOST_DESIGNED, prior=range(1, limits.MOST_DESIGNED + 2)),
     "votes": lambda d: d.decision(by="n", keys=range(limits.MOST_OPTIONS)),
     "at least": lambda d: d.decision(at_least=10**1000, of="rows", rows_per_unit=2**31),
     "counts": lambda d: d.sorted_counts("k", total=10**6, top=CELLS),
@@ -164,6 +169,7 @@ def test_extreme_prices_are_planned_or_refused_in_seconds(dataset, price):
         lambda d: d.tables(keys={"n": [1, 2], "k": ["a"]}),
         lambda d: d.decision(at_least=10),
         lambda d: d.decision(by="n", keys=range(4)),
+        lambda d: d.design(by="n", keys=range(4), at_most=50, rows_per_unit=3),
     ]
     for ask in asked:
         with time_limit(SECONDS), suppress(LeastNoiseError):

@@ -12,7 +12,7 @@ from leastnoise.data import Contribution, open_table
 from leastnoise.ledger import Ledger, Opening
 from leastnoise.mechanisms import Geometric, for_linear_map
 from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem
-from leastnoise.model.linear_workloads import ExplicitWorkload
+from leastnoise.model.linear_workloads import ExplicitWorkload, PrefixSums
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.dataset import Dataset
@@ -59,6 +59,31 @@ def test_no_mechanism_is_below_the_bound_of_a_workload():
         assert bound <= min(errors)
 
 
+def test_no_mechanism_is_below_the_bound_on_squares():
+    rng, seen = random.Random(8), 0
+    for _ in range(60):
+        cells, each = rng.randint(1, 5), rng.choice([1, 1, 2, 3])
+        rows = [[rng.choice([0, 0, 1, 1, -1, 2]) for _ in range(cells)] for _ in range(rng.randint(cells, cells + 3))]
+        workload = ExplicitWorkload(rows) if any(map(any, rows)) else PrefixSums(cells)
+        price = Privacy(rng.choice([Fraction(1, 10), Fraction(1), Fraction(3)]))
+        problem = WorkloadProblem(workload, price, Sensitivity(1, each, ""), reachable=True)
+        bound = problem.least_square_error
+        assert (bound is not None) == workload.independent
+        if bound is not None and not problem.has_bodies:
+            seen += 1
+            assert 0 < bound.lower <= min(problem.expected_loss(mechanism).upper for mechanism in problem.candidates())
+    assert seen > 20
+
+
+@pytest.mark.parametrize(("cells", "share"), [(1, 1), (2, 2.5), (64, 159.5)])
+def test_the_bound_on_squares_of_prefix_sums(cells, share):
+    """One count: reached. Two: 2 for the sum and ½ for the rest. Then about n + n·log₂(n)/4."""
+    problem = WorkloadProblem(PrefixSums(cells), Privacy(Fraction(1)), Sensitivity(1, 1, ""), reachable=True)
+    squares = float(problem.least_square_error.lower) ** 2 * cells / float(Geometric(1).moment(2).upper)
+    assert abs(squares / share - 1) < (1e-6 if cells < 3 else 0.01)
+    assert replace(problem, reachable=False).least_square_error is None
+
+
 def test_everybody_but_one_group():
     """Twelve answers over 400 groups: a total and twelve cells reach 3.84 for each."""
     matrix = tuple(tuple(int(cell != row) for cell in range(400)) for row in range(12))
@@ -90,6 +115,7 @@ BOUNDED = {
     "most common": lambda d: d.most_common(by="k", keys=KEYS),
     "best sum": lambda d: d.choose(by="k", keys=KEYS, sum_of="n", bounds=(-2, 9)),
     "median": lambda d: d.median("n", bounds=(0, 10), step=1),
+    "designed counts": lambda d: d.design("k", keys=KEYS, at_most=9),
     "is at least": lambda d: d.decision(at_least=10),
     "vote": lambda d: d.decision(by="k", keys=KEYS),
     "sorted counts": lambda d: d.sorted_counts("k", total=20, top=5),
@@ -113,6 +139,8 @@ UNBOUNDED = {
     "a grid that the filter cuts": lambda d: d.median("n", bounds=(0, 10), step=1, where="n > 5"),
     "several rows of a unit": lambda d: d.median("n", bounds=(0, 10), step=1, rows_per_unit=2),
     "options that overlap": lambda d: d.choose(["n > 1", "n > 2"]),
+    "designed for several rows": lambda d: d.design("k", keys=KEYS, at_most=9, rows_per_unit=2),
+    "designed for what a filter cuts": lambda d: d.design("k", keys=KEYS, at_most=9, where="k = 'a'"),
     "no such many rows": lambda d: d.decision(at_least=10**20),
     "two keys only": lambda d: d.sorted_counts("f", total=20, top=5),
     "a workload that the filter cuts": lambda d: d.workload("prefix sums", by="n", bins=[0, 5, 9], where="n < 5"),
@@ -193,6 +221,10 @@ BEYOND_THE_TYPE = {  # questions that the type of a column answers without any n
     "most common": (
         lambda d: d.most_common(keys={"age": [1, 256]}),
         lambda d: d.most_common(keys={"age": [1, 255]}),
+    ),
+    "designed": (
+        lambda d: d.design(at_most=9, keys={"age": [1, 256]}),
+        lambda d: d.design(at_most=9, keys={"age": [1, 255]}),
     ),
     "vote": (lambda d: d.decision(keys={"age": [1, 256]}), lambda d: d.decision(keys={"age": [1, 255]})),
     "sorted counts": (

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from leastnoise.composition.price import covers
+from leastnoise.composition.cost import covers
 from leastnoise.data import Contribution, open_table
 from leastnoise.data.joined_table import JoinedTable
 from leastnoise.data.linked_tables import link_tables
@@ -30,8 +30,9 @@ from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.arguments import FixedPoint
 from leastnoise.release.dataset import Dataset
 from leastnoise.release.queries.found_keys import MeasuredKeys
+from leastnoise.release.queries.marginals import Tables
 from leastnoise.release.queries.moments import Moment, Quotient
-from leastnoise.release.queries.private_scale import PrivateBounds, PrivateRows
+from leastnoise.release.queries.private_scale import PrivateBounds, PrivateGroups, PrivateRows
 from leastnoise.release.queries.quantiles import Quantiles
 from leastnoise.release.queries.ratios import Ratio
 from leastnoise.release.queries.unknown_keys import KeyQuery
@@ -98,6 +99,7 @@ QUESTIONS = {
     "variance by key": (lambda d: d.variance("x", bounds=(-1, 2), step=1, **BY_KEY), 0),
     "median": (lambda d: d.median("x", grid=[-1, 0, 0.5, 2]), 0),
     "quantiles": (lambda d: d.quantile("n", ["1/4", "2/3"], bounds=(-1, 2)), 0),
+    "quantiles on an uneven grid": (lambda d: d.quantile("x", ["1/4", "1/2"], grid=[-1, 0, 3]), 0),
     "minimum": (lambda d: d.quantile("n", 0, bounds=(-1, 2)), 0),
     "medians by key": (lambda d: d.median("n", bounds=(-1, 1), **BY_KEY), 0),
     "quantiles by bins": (lambda d: d.quantile("x", ["1/4", "1/2"], grid=[-1, 0, 1], bins=BINS), 0),
@@ -123,11 +125,16 @@ QUESTIONS = {
         lambda d: d.tables(["k", "s", "f"], [["k", "s"], ["f"], []], keys={"k": KEYS, "s": SIDES}),
         SMALL,
     ),
+    "tables of units": (lambda d: d.tables(keys={"k": KEYS, "s": SIDES}, ways=1, of="units"), 0),
     "is at least": (lambda d: d.decision(at_least=4, of="rows"), 0),
     "vote": (lambda d: d.decision(**BY_KEY, of="rows"), 0),
+    "designed count": (lambda d: d.design(at_most=70, prior=range(71)), 0),
+    "designed counts by key": (lambda d: d.design(**BY_KEY, at_most=40, loss="squared"), 0),
+    "designed counts, clamped": (lambda d: d.design(**BY_KEY, at_most=5, of="units", prior=[9, 1, 4, 0, 0, 2]), 0),
     "sum, private bounds": (lambda d: d.sum("n", bounds="private", **BY_KEY), 0),
     "mean, private bounds": (lambda d: d.mean("x", bounds="private"), 0),
     "count, private rows": (lambda d: people_only(d).count(rows_per_unit="private", **BY_KEY), 0),
+    "count, private groups": (lambda d: people_only(d).count(groups_per_unit="private", **BY_KEY), 0),
     "derived keys": (lambda d: d.with_columns(DERIVED).count(by="c", keys=["up", "down", "a"]), 0),
     "derived sum": (lambda d: d.with_columns(DERIVED).sum("y", bounds=(-5, 2), where="c != 'a'"), 0),
     "per-unit rows": (lambda d: unit_rows(d).count(by="rows", keys=[1, 4, 12]), 0),
@@ -149,6 +156,7 @@ def people_only(dataset):
 
 FEW = [
     "count by two",
+    "two-way tables",
     "count by months",
     "proportion by key",
     "different values",
@@ -240,9 +248,9 @@ def one_secret(monkeypatch):
 def numbers_of(read, is_ranks=False):
     """What is read, as a dict of numbers."""
     if isinstance(read, Tally):
-        read = np.cumsum(read.counts)  # the mechanism looks at ranks
+        read = np.cumsum(read.counts.ravel())  # the mechanism looks at ranks
     elif isinstance(read, np.ndarray) and is_ranks:
-        read = np.cumsum(read, axis=1)
+        read = np.cumsum(read.reshape(len(read), -1), axis=1)
     if isinstance(read, dict) and any(isinstance(numbers, tuple) for numbers in read.values()):
         return {(key, i): n for key, numbers in read.items() for i, n in enumerate(numbers)}
     if isinstance(read, dict):
@@ -288,6 +296,10 @@ def declared(query, sensitivity, changes):
     if isinstance(query, Ratio):
         (above, _), (below, _) = query.noisy
         return [(above, changes[: query.cells]), (below, changes[query.cells :])]
+    if isinstance(query, Tables):  # of each table no more than of the one over all columns, in sum
+        parts = np.split(np.array(changes), np.cumsum(query.sizes)[:-1])
+        whole = replace(sensitivity, each=sensitivity.amount, cells=1)
+        return [(whole, [sum(map(abs, part))]) for part in parts if min(part) >= 0 or max(part) <= 0]
     if not isinstance(query, Moment):
         return [(sensitivity, changes)]
     cells = [changes[place :: query.cells] for place in range(query.cells)]
@@ -306,7 +318,7 @@ def price(query, delta):
 def judge(name, queries, delta):
     """The largest share of what is declared that a neighbour reaches; all candidates are judged, both ways round."""
     query, reached = queries[0], []
-    if isinstance(query, PrivateBounds | PrivateRows):
+    if isinstance(query, PrivateBounds | PrivateGroups | PrivateRows):
         return judge_scale(name, queries)
     epsilon = price(query, delta)
     how = query.answer_plan(Privacy(epsilon, Fraction(delta)))
@@ -360,6 +372,16 @@ def judge_all(put, place, questions, settings, most=None, tight=True):
 
 def test_on_duckdb():
     judge_all(in_duckdb, None, QUESTIONS, zip([pa.float64(), *UNITS], BOUNDS, strict=True))
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+def test_tables_with_and_without_numbers_of_cells(monkeypatch, numbered):
+    """Also cells as lists of numbers, as for products beyond 2^62."""
+    if not numbered:
+        monkeypatch.setattr("leastnoise.data.sql_queries._MOST_IN_PRODUCT", 1)
+        monkeypatch.setattr("leastnoise.data.sql_queries._MOST_PACKED", 4)
+    names = ["two-way tables", "tables, Gaussian", "tables of units"]
+    judge_all(in_duckdb, None, names, zip([pa.float64(), *UNITS], BOUNDS, strict=True))
 
 
 def in_linked_tables(rows, kind, folder):

@@ -21,7 +21,7 @@ class Untouchable(Table):
     """The schema of a table, and an alarm on every way to its data."""
 
     def __init__(self, model):
-        named = "name", "identity", "former_names", "overlapping"
+        named = "name", "identity", "former_names", "overlapping", "place"
         for public in (*named, "columns", "types", "hints", "dialect", "_relation"):
             setattr(self, public, getattr(model, public))
 

@@ -3,16 +3,18 @@
 import pickle
 from fractions import Fraction
 from math import comb, erfc, exp, inf, log, sqrt
+from unittest.mock import Mock
 
 import pytest
 
 import leastnoise.release as ln
 from leastnoise.accounting import Filter
-from leastnoise.composition.price import covers, gaussian_within, pure_within
+from leastnoise.composition.cost import covers, gaussian_within, pure_within
 from leastnoise.errors import BadParameter, BudgetExceeded, UnreachableTarget, WrongCurrency
 from leastnoise.mechanisms import Gaussian, IndependentNoise
 from leastnoise.model.events import Approximate, BoundedRange, Composed, GaussianPrivacy, LaplaceNoise, Pure
 from leastnoise.model.privacy import Privacy
+from leastnoise.release.calls import questions_of
 from leastnoise.release.pricing import _amount, _place
 from support.people import CITIES
 
@@ -24,13 +26,22 @@ QUERIES = {
     "sum": lambda d: d.sum("income", bounds=(0, 1000), by="city", keys=CITIES),
     "mean": lambda d: d.mean("age", bounds=(0, 100), by="city", keys=CITIES, expected_rows=500),
     "variance": lambda d: d.variance("age", bounds=(0, 100), expected_rows=5000),
+    "deviation": lambda d: d.deviation("age", bounds=(0, 100)),
+    "proportion": lambda d: d.proportion("age >= 30", by="city", keys=CITIES),
+    "ratio": lambda d: d.ratio("income", "age", {"income": (0, 1000), "age": (0, 100)}, by="city", keys=CITIES),
+    "count distinct": lambda d: d.count_distinct("city"),
+    "hierarchy": lambda d: d.hierarchy(["region", "city"], {"north": CITIES[:1], "south": CITIES[1:]}),
     "median": lambda d: d.median("age", bounds=(0, 100)),
+    "median with intervals": lambda d: d.median("age", bounds=(0, 100), by="city", keys=CITIES, interval_share="1/5"),
+    "minimum": lambda d: d.min("age", bounds=(0, 100)),
+    "maximum": lambda d: d.max("age", bounds=(0, 100)),
     "quantiles": lambda d: d.quantile("income", [0.1, 0.25, 0.5, 0.75], bounds=(0, 1000)),
     "most common": lambda d: d.most_common(2, by="city", keys=CITIES),
     "choose": lambda d: d.choose(["age < 30", "age >= 30"]),
     "best sum": lambda d: d.choose(by="city", keys=CITIES, sum_of="income", bounds=(0, 1000)),
     "prefix sums": lambda d: d.workload("prefix sums", bins=BINS),
     "tables": lambda d: d.tables(keys={"city": CITIES, "sex": ["m", "f"]}),
+    "design": lambda d: d.design("city", keys=CITIES, at_most=300),
     "decision": lambda d: d.decision(at_least=100),
     "vote": lambda d: d.decision(by="city", keys=CITIES),
     "sorted counts": lambda d: d.sorted_counts(by="city", total=200, top=3),
@@ -134,6 +145,14 @@ def test_what_is_charged_is_never_more_than_the_price(people_of_six_rows, name, 
     assert covers(price, how.event)
     assert is_charged_at_most(price, how.event)
     assert not is_charged_at_most(multiple(price, "1/2"), how.event)  # and the accountant would notice
+
+
+def test_no_question_is_forgotten():
+    """Private bounds and rows are in test_private_scale.py, batches in test_batch.py."""
+    calls = Mock()
+    for ask in QUERIES.values():
+        ask(calls)
+    assert {name for name, _, _ in calls.method_calls} == questions_of(ln.Dataset).keys() - {"batch"}
 
 
 def multiple(price, factor):

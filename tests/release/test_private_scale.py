@@ -7,10 +7,13 @@ import pyarrow as pa
 import pytest
 
 import leastnoise.release as ln
-from leastnoise.composition.price import covers
+from leastnoise.composition.cost import covers
+from leastnoise.data import Kind
 from leastnoise.errors import BadParameter
+from leastnoise.model.events import Approximate, Concentrated, GaussianPrivacy, Pure
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.pricing import split_price
+from leastnoise.release.queries.private_scale import magnitudes
 
 SURE = Privacy(20_000, insist=True)
 
@@ -61,6 +64,47 @@ def test_rows_per_unit_are_enough_for_most(people):
     assert set(total.table["rows_per_unit"]) <= {4, 8}
 
 
+def test_groups_per_unit_are_enough_for_most(people):
+    dataset, rows = people
+    keys = {"city": ["a", "b"], "age": list(range(100))}
+    release = dataset.count(keys=keys, of="rows", groups_per_unit="private").release(20)
+    assert set(release.table["groups_per_unit"]) <= {4, 8}
+    few = dataset.count(by="city", keys=["a", "b"], groups_per_unit="private").release(5)
+    assert set(few.table["groups_per_unit"]) == {2}
+    truth = len({row["who"] for row in rows if row["city"] == "a"})
+    assert abs(few.table["value"][0] - truth) < 30
+
+
+def test_quantiles_need_no_bounds(people):
+    """No share of the price: the same mechanism on a public scale, whatever the data is."""
+    dataset, rows = people
+    query = dataset.quantile("pay", [0, "1/2", 1], bounds="private", rows_per_unit=7)
+    release = query.release(5)
+    pays = sorted(row["pay"] for row in rows if row["pay"] is not None)
+    assert release.table["value"] == tuple(sorted(release.table["value"]))
+    assert abs(release.table["value"][1] - pays[len(pays) // 2]) < 12
+    assert -305 < release.table["value"][0] < -200
+    assert 800 < release.table["value"][2] < 1000
+    text = " ".join(str(query.plan(1)).split())
+    assert "no share of the price is spent on bounds" in text
+    assert "to know them would save" in text
+    assert covers(Privacy(1), query.answer_plan(Privacy(1)).event)
+    assert query.parameters()["grid"] == ["magnitudes", "10000000000", 3843]
+    by_city = dataset.median("age", bounds="private", by="city", keys=["a", "b"]).release(2)
+    assert all(40 < value < 60 for value in by_city.table["value"])
+
+
+@pytest.mark.parametrize("kind", [Kind.INTEGER, Kind.REAL])
+def test_the_public_scale_has_a_number_within_a_hundredth(kind):
+    scale = magnitudes(kind)
+    assert list(scale) == sorted({*scale, *(-point for point in scale)})
+    dice = random.Random(1)
+    for _ in range(1000):
+        value = 10 ** dice.uniform(0, 9.9)
+        value = round(value) if kind is Kind.INTEGER else value
+        assert min(abs(float(point) - value) for point in scale[len(scale) // 2 :]) <= 0.0125 * value
+
+
 def test_one_request_one_debit_one_record(people):
     dataset, _ = people
     query = dataset.sum("age", bounds="private", where="age < 1000")
@@ -84,14 +128,38 @@ def test_the_plan_says_what_knowing_would_save(people):
     assert "would save that share" in text
 
 
+BY_CITY = {"by": "city", "keys": ["a", "b"], "groups_per_unit": 2}
+QUESTIONS = {
+    "count": lambda d: d.count(rows_per_unit="private", **BY_CITY),
+    "sum": lambda d: d.sum("age", bounds="private", rows_per_unit=3, **BY_CITY),
+    "sum of rows": lambda d: d.sum("age", bounds=(-3, 5), rows_per_unit="private", **BY_CITY),
+    "mean": lambda d: d.mean("pay", bounds="private", rows_per_unit=3, **BY_CITY),
+    "variance": lambda d: d.variance("age", bounds="private", rows_per_unit=3),
+}
+
+
+CLAIMS = {
+    "epsilon": lambda price: Pure(price.epsilon),
+    "epsilon and delta": lambda price: Approximate(price.epsilon, price.delta),
+    "rho": lambda price: Concentrated(price.rho),
+    "mu": lambda price: GaussianPrivacy(price.mu_squared),
+}
+
+
 @pytest.mark.parametrize("price", [Privacy(1), Privacy(1, "1e-6"), Privacy(rho="1/2"), Privacy(mu="1/2")], ids=str)
-def test_the_two_steps_cost_no_more_than_the_price(people, price):
-    dataset, _ = people
-    how = dataset.count(rows_per_unit="private").answer_plan(price)
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_the_two_steps_cost_no_more_than_the_price(people, name, price):
+    """Whichever option is chosen, so every one of them is looked at, and what its question would be charged."""
+    query = QUESTIONS[name](people[0])
+    how = query.answer_plan(price)
     assert covers(price, how.event)
     first, second = split_price(price, Fraction(1, 10))
-    assert all(covers(second, plan.event) for plan in (how.mechanism.options[0], how.mechanism.options[-1]))
+    assert how.mechanism.event.events == (how.mechanism.first.event, how.mechanism.price)
+    assert how.mechanism.price == CLAIMS[price.currency](second)
     assert covers(first, how.mechanism.first.event)
+    plans = [option.answer_plan(second) for option in query.options]
+    assert [plan.mechanism for plan in plans] == list(how.mechanism.options)
+    assert all(covers(second, plan.event) for plan in plans)
 
 
 def test_refusals(people):
@@ -99,7 +167,13 @@ def test_refusals(people):
     for ask in (
         lambda: dataset.sum("age", bounds="private", step=1),
         lambda: dataset.sum("age", bounds="public"),
-        lambda: dataset.median("age", bounds="private"),
+        lambda: dataset.median("age", bounds="private", step=1),
+        lambda: dataset.median("age", bounds="private", grid=[0, 1]),
+        lambda: dataset.median("city", bounds="private"),
+        lambda: dataset.count(groups_per_unit="private"),
+        lambda: dataset.count(by="city", keys=["a"], groups_per_unit="private", rows_per_unit="private"),
+        lambda: dataset.count(by="city", groups_per_unit="private"),
+        lambda: dataset.mean("age", bounds=(0, 100), groups_per_unit="private"),
         lambda: dataset.sum("age", bounds="private", by="city"),
         lambda: dataset.sum("age", bounds="private", rows_per_unit="private"),
         lambda: dataset.count(of="units", rows_per_unit="private"),

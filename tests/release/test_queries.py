@@ -165,8 +165,9 @@ def test_the_minimum_and_the_maximum(open_people, people):
         asked = open_people().quantile("age", level, bounds=(0, 100))
         assert asked.question == f"{name} of age"
         assert abs(asked.release(SURE).value - extreme) <= 5
-    with pytest.raises(BadParameter, match="between 0 and 1"):
-        open_people().quantile("age", [0, 0.5], bounds=(0, 100))
+    both = open_people().quantile("age", [0, 0.5, 1], bounds=(0, 100)).release(SURE).table["value"]
+    assert abs(both[0] - min(ages)) <= 5
+    assert abs(both[2] - max(ages)) <= 5
     with pytest.raises(BadParameter, match="no interval"):
         open_people().quantile("age", 0, bounds=(0, 100), interval_share="1/2")
 
@@ -178,7 +179,9 @@ def test_the_law_with_less_error_at_the_price_is_chosen(open_people):
     assert median.plan(rho="1/8").mechanism.method == "exponential"
     deciles = open_people().quantile("age", [Fraction(k, 10) for k in range(1, 10)], bounds=(0, 100))
     assert deciles.plan(1).mechanism.method == "joint"
-    assert deciles.plan(rho="1/8").mechanism.method == "recursive"
+    assert deciles.plan(rho="1/8").mechanism.method == "joint"
+    percentiles = open_people().quantile("age", [Fraction(k, 100) for k in range(1, 100)], bounds=(0, 100))
+    assert percentiles.plan(1).mechanism.method == "recursive"
 
 
 def test_groups_and_grid_points_have_a_limit_together(open_people):

@@ -14,6 +14,7 @@ from leastnoise.errors import BadParameter, LeastNoiseError, RequestConflict
 from leastnoise.mechanisms import Gaussian, Geometric
 from leastnoise.mechanisms.numeric.weighted_sum import reach_of_sum
 from leastnoise.model.privacy import Privacy
+from leastnoise.release.queries.moments import narrowed
 from support.statistics import ALPHA
 
 DRAWS = 400
@@ -132,6 +133,13 @@ def test_missing_values_do_not_count_and_conditions_are_false_there(open_values)
     assert [*dataset.mean("f").read()] == [1, 0]
     assert [*dataset.proportion("x > 1").read()] == [1, 2]
     assert [*dataset.proportion("x > 1", where="x IS NOT MISSING").read()] == [1, 1]
+
+
+def test_what_is_narrowed_holds_both_ends():
+    low, high = narrowed((Fraction(-5), Fraction(5)), Fraction(1, 3), Fraction(2, 3))
+    assert low <= Fraction(1, 3) < Fraction(2, 3) <= high
+    assert high - low < Fraction(1, 3) + Fraction(1, 1 << 20)
+    assert narrowed((Fraction(0), Fraction(1, 2)), Fraction(-1, 3), Fraction(2, 3)) == (0, Fraction(1, 2))
 
 
 def test_a_ratio_without_a_denominator_has_no_limit(open_values):

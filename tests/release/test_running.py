@@ -84,6 +84,18 @@ def test_neighbours_change_one_vector_whatever_the_day_of_reading():
                 assert lost <= sum(horizon.charges[: last + 1])
 
 
+def test_changed_rows_of_past_days_cost_their_own_unit_alone():
+    """All histories of a unit that stands on one day, another on each reading: c changes, at most c + 1 times μ²."""
+    horizon, most = RunningTotals(plan_running(6), Fraction(1), 2), Fraction(0)
+    for places in product(*(range(t + 1) for t in range(6))):
+        moved = [horizon.day(t).measure([2 * (j == place) for j in range(t + 1)]) for t, place in enumerate(places)]
+        changes = sum(now != before for before, now in pairwise(places))
+        lost = sum(Fraction(step**2) / horizon.variance for step in moved)
+        assert lost <= sum(horizon.charges) * (changes + 1)
+        most = max(most, lost)
+    assert most > 3 * sum(horizon.charges)  # who rewrites history every day is protected less
+
+
 def test_a_run_goes_on_in_another_process_and_repeats_at_no_cost(opened):
     tables = []
     for place, day in enumerate(DAYS):

@@ -6,8 +6,7 @@ from itertools import product
 from math import prod
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.checker import check
 from leastnoise.errors import BadParameter, InsecureSource

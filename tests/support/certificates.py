@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.programs import minimise
-from leastnoise.model.certificate import Multiplier, OptimalityCertificate
+from leastnoise.model import Multiplier, OptimalityCertificate
 from leastnoise.model.channel import Channel
 from leastnoise.model.privacy import Privacy
 from support.privacy import ordered_pairs

@@ -24,6 +24,8 @@ from leastnoise.mechanisms import (
 )
 from leastnoise.mechanisms.choice.top_k import TopK
 from leastnoise.mechanisms.choice.unknown_options import UnknownTopK
+from leastnoise.mechanisms.designed.product_mechanism import ProductMechanism
+from leastnoise.mechanisms.designed.remapped_geometric import RemappedGeometric
 from leastnoise.mechanisms.histogram import IndependentNoise, MappedNoise
 from leastnoise.mechanisms.histogram.keys_found import KeysFound
 from leastnoise.mechanisms.histogram.noisy_threshold import ThresholdedCounts
@@ -80,6 +82,11 @@ def is_private(mechanism, event, before, after, cells=None):
         return _judged([[mechanism.pmf(output, side, 256) for output in lists] for side in sides], cost)
     if isinstance(mechanism, ThresholdedCounts):
         return _judged(_threshold_rows(mechanism, before, after), cost)
+    if isinstance(mechanism, RemappedGeometric):
+        return _coordinate_tight(mechanism, before, after) <= cost.epsilon
+    if isinstance(mechanism, ProductMechanism):  # independent coordinates: their least ε add up
+        moved = zip(mechanism.parts, before, after, strict=True)
+        return sum((_coordinate_tight(*each) for each in moved), start=Fraction(0)) <= cost.epsilon
     if isinstance(mechanism, QuantileTable):
         return _groups_within(mechanism, event, before, after)
     rows = [[mechanism.pmf(output, side) for output in _outputs(mechanism)] for side in (before, after)]
@@ -128,6 +135,13 @@ def _tight(noise, d):
         assert isinstance(noise, Geometric), "choose an ε with rational laws"
         return noise.rate * d  # (1 − α)/(1 + α)·α^|k| falls by α^d and no more
     return check(Channel([[p.lower for p in row] for row in rows]), path(2), 0).tight_epsilon
+
+
+def _coordinate_tight(mechanism, before, after):
+    """The least ε between two counts of a designed mechanism, by the checker."""
+    outputs = list(mechanism.problem.graph.nodes)
+    rows = [[mechanism.pmf(output, side).lower for output in outputs] for side in (before, after)]
+    return check(Channel(rows), path(2), 0).tight_epsilon
 
 
 def _threshold_rows(mechanism, before, after):

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from leastnoise.apps.service.access import new_token
-from leastnoise.apps.service.store import Store
+from leastnoise.apps.service.store import ServiceStore
 from leastnoise.ledger import Ledger, Scope
 from support.people import write_people
 
@@ -90,7 +90,7 @@ class Server:
             self.process.wait(60)
 
     def token(self, name, role="analyst", datasets=("people",), **more):
-        store = Store(self.store_place)
+        store = ServiceStore(self.store_place)
         try:
             return new_token(store, name, role, None if datasets is None else tuple(datasets), **more)[0]
         finally:

@@ -62,6 +62,12 @@ def test_a_batch_is_released_there(remote):
     first = batch.release("1/4", request_id="batch")
     again = batch.release("1/4", request_id="batch")
     assert [each.value for each in first] == [each.value for each in again]
+    bins = {"age": [0, 20, 40, 60, 80, 100]}
+    joint = remote.batch([remote.count(bins=bins), remote.count(), remote.workload("prefix sums", bins=bins)])
+    cells, everybody, sums = joint.release("1/4", request_id="joint")
+    assert joint.plan("1/4").together == ((0, 2),)
+    assert sum(cells.table["value"]) == sums.table["value"][-1]
+    assert type(everybody.value) is int
 
 
 def test_every_question_is_answered_there(remote):
@@ -72,6 +78,7 @@ def test_every_question_is_answered_there(remote):
         "quantile": remote.quantile("age", [0.25, 0.75], bounds=(0, 100), step=10),
         "choice": remote.choose({"young": "age < 30", "old": "age >= 30"}),
         "decision": remote.decision(at_least=100),
+        "design": remote.design("city", keys=CITIES, at_most=50, prior={10: 1, 20: 3}),
         "tables": remote.tables(by=["city", "sex"], keys={"city": CITIES, "sex": ["f", "m"]}),
     }
     for name, question in asked.items():
@@ -102,7 +109,15 @@ def test_a_question_that_would_cost_otherwise_is_refused_and_free(server, tokens
 
 
 @pytest.mark.parametrize(
-    "url", ["http://statistics.example.org", "ftp://127.0.0.1", "127.0.0.1", "http://a:b@127.0.0.1"]
+    "url",
+    [
+        "http://statistics.example.org",
+        "http://127.0.0.1.example.org",
+        "http://127.example.org",
+        "ftp://127.0.0.1",
+        "127.0.0.1",
+        "http://a:b@127.0.0.1",
+    ],
 )
 def test_a_token_never_goes_out_in_the_clear(url):
     with pytest.raises(BadParameter):

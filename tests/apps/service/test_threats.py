@@ -1,12 +1,17 @@
 """Each line of the threats to a service, through HTTP."""
 
+import asyncio
 import hashlib
 import json
 import socket
 import time
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
 
+from leastnoise.apps.service.guards import read_json
+from leastnoise.errors import BadParameter
 from support.serving import wait_for
 
 BODY = {"question": {"question": "count"}, "price": {"epsilon": "1/10"}, "request_id": "x"}
@@ -174,6 +179,16 @@ def test_oversized_deep_and_broken_bodies(server, tokens, spent, raw, status):
         return
     assert told.status == status
     assert time.monotonic() - start < 10
+
+
+@pytest.mark.parametrize(("levels", "taken"), [(29, True), (31, False), (500, False)])
+def test_a_body_has_so_many_levels(levels, taken):
+    async def chunks():
+        yield b'{"a":' * levels + b"1" + b"}" * levels
+
+    request = SimpleNamespace(headers={"content-type": "application/json"}, stream=chunks)
+    with nullcontext() if taken else pytest.raises(BadParameter, match="too deeply"):
+        assert asyncio.run(read_json(request, 10**6))
 
 
 @pytest.mark.parametrize(

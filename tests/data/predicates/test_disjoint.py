@@ -3,8 +3,7 @@
 from decimal import Decimal
 from itertools import combinations, product
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.data.columns import Kind
 from leastnoise.data.predicates import holds, parse

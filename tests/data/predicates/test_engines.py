@@ -4,8 +4,7 @@ import random
 from decimal import Decimal
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from leastnoise.data.columns import Kind
 from leastnoise.data.predicates import holds, parse, parse_expression, value_of
@@ -144,6 +143,8 @@ def test_known_traps(ask):
                 "flag IS FALSE",
                 "born BETWEEN '0001-01-01' AND '1999-12-31'",
                 "seen >= DATE '1970-01-01' AND seen < TIMESTAMP '2024-03-31 02:30:00.000001'",
+                "'a' < 'B' OR 'ä' < 'z'",
+                "1 < 0.5 OR NOT DATE '2024-01-01' < '2024-01-02'",
                 "TRUE",
                 "NOT TRUE OR FALSE",
             )

@@ -75,5 +75,5 @@ def test_native_types_follow_the_same_rules(table, where, rows):
 def test_what_cannot_be_filtered_on_is_refused_before_the_data_is_read(table):
     with pytest.raises(BadFilter, match="can't be filtered"):
         count(table, "list IS MISSING")
-    with pytest.raises(UnknownColumn, match="did you mean tiny"):
+    with pytest.raises(UnknownColumn, match="did you mean 'tiny'"):
         count(table, "tinny = 1")

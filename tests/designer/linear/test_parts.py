@@ -5,8 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise.designer.linear.column_pricing import price, rays_of, route_flow
 from leastnoise.designer.linear.orbit_program import OutputOrbit

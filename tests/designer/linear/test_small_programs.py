@@ -12,6 +12,8 @@ from scipy.sparse import coo_array
 
 from leastnoise.checker import check
 from leastnoise.designer import design
+from leastnoise.designer.linear.reduction import make_cells
+from leastnoise.designer.linear.solution import Solution, best_constant, best_of
 from leastnoise.model.graphs import complete, cycle, from_edges, from_networkx, path
 from leastnoise.model.losses import from_matrix
 
@@ -126,3 +128,18 @@ def test_labels_with_a_prior_are_no_harder_than_others():
     best = design(complete(20), 1, prior=prior, loss=loss)
     assert best.gap <= TOLERANCE
     assert abs(float(best.loss.lower) - plain_optimum(best.problem)) < 1e-6
+
+
+@pytest.mark.parametrize("delta", [0, "1/100"])
+@pytest.mark.parametrize("objective", ["average", "worst"])
+def test_a_bound_without_multipliers_is_one_too(objective, delta):
+    """Multipliers that prove nothing, as after a solver that failed: the least losses of the rows still do."""
+    table = [[Fraction(1, 2), 0, 1], [1, 1, 0], [Fraction(3, 4), 1, 1]]
+    asked = {"loss": from_matrix(table, range(3), path(3).nodes), "objective": objective}
+    problem = design(path(3), 1, delta, **asked).problem
+    cells = make_cells(problem)
+    rates = (Fraction(1),) * len(cells.edge_kinds) if delta else None
+    bad = Solution(cells, best_constant(cells), cells.prior, {0: Fraction(10**6)}, rates)
+    free = Fraction(1, 6) if objective == "average" else Fraction(1, 2)
+    assert bad.lower_bound < free
+    assert best_of([bad]).lower_bound == free

@@ -1,12 +1,12 @@
 """Complete graphs where wrong answers cost alike: randomized response among the likeliest, for every prior."""
 
+import json
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise.checker import check
 from leastnoise.designer.theorems import recognise
@@ -14,6 +14,7 @@ from leastnoise.designer.theorems.complete import recognise_complete
 from leastnoise.errors import BadParameter
 from leastnoise.exact import SeededSource
 from leastnoise.mechanisms import RandomizedResponse
+from leastnoise.model.certificate import Certificate
 from leastnoise.model.design_problem import read_problem
 from leastnoise.model.graphs import complete, cycle, from_edges
 from leastnoise.model.losses import absolute, from_matrix, zero_one
@@ -106,3 +107,31 @@ def test_a_cycle_of_three_is_complete():
     prior = [0.5, 0.3, 0.2]
     one, other = (recognise(read_problem(graph, "ln(2)", prior=prior)) for graph in (cycle(3), complete(3)))
     assert one.loss == other.loss
+
+
+@pytest.mark.parametrize("epsilon", [1, "ln(40)", 8])
+def test_many_labels_need_no_table(epsilon):
+    """Against the route that writes the dual solution down, on labels that few enough have any weight."""
+    weights = [Fraction(1, 2), Fraction(1, 4), *[Fraction(1, 4 * 48)] * 48]
+    few = recognise_complete(read_problem("complete:50", epsilon, prior=weights, loss=zero_one))
+    many = recognise_complete(read_problem("complete:3000", epsilon, prior=[*weights, *[Fraction(0)] * 2950]))
+    assert abs(few.loss.upper - many.loss.upper) < Fraction(1, 10**15)
+    assert many.gap < Fraction(1, 10**15)
+    assert many.mechanism.kept == few.mechanism.kept
+    assert many.mechanism.error().expected.upper == 1
+    assert many.mechanism.draw(2999) in many.mechanism.kept
+    data = json.loads(many.certificate.to_json())
+    assert check(Certificate.from_json(json.dumps(data)))
+    swapped = [data["prior"][1], data["prior"][2], data["prior"][0], *data["prior"][3:]]
+    changes = [
+        {"epsilon": "2"},
+        {"value": "1/2"},
+        {"lower_bound": "1"},
+        {"gap": "1"},
+        {"kept": [0, 7, 9]},
+        {"kept": []},
+    ]
+    changes += [{"delta": "1/9"}, {"kept": [0, 0]}, {"kept": [5000]}, {"prior": data["prior"][1:]}]
+    changes += [{"prior": swapped}] if len(data["kept"]) < 3 else []
+    for change in changes:
+        assert not check(Certificate.from_json(json.dumps(data | change))), change

@@ -6,24 +6,24 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise.checker import check
 from leastnoise.designer.theorems import recognise
 from leastnoise.designer.theorems.path import best_reading, recognise_path
-from leastnoise.designer.theorems.uniform_count import uniform_count
 from leastnoise.errors import BadParameter
 from leastnoise.exact import SeededSource, ln
 from leastnoise.exact.numbers import exact_exp
 from leastnoise.mechanisms import TruncatedGeometric
-from leastnoise.model.certificate import Certificate, OptimalityCertificate, TheoremCertificate
+from leastnoise.model.certificate import Certificate, OptimalityCertificate
 from leastnoise.model.design_problem import read_problem
 from leastnoise.model.graphs import complete, cycle, from_distance, from_edges, grid, path
 from leastnoise.model.graphs.path_cycle_complete import find_line
 from leastnoise.model.losses import absolute, from_function, from_matrix, squared, zero_one
 from leastnoise.model.priors import uniform
+from leastnoise.model.reading_certificates import LineCertificate
 from leastnoise.model.remapping import expected_loss
+from leastnoise.model.uniform_count import uniform_count
 from support.optimum import least_loss
 from support.statistics import fits
 
@@ -63,10 +63,10 @@ def test_for_any_other_loss_the_sweep_says_whether_it_is_optimal(data, weights):
     costs = data.draw(st.lists(st.lists(st.integers(-3, 3), min_size=size, max_size=size), min_size=2, max_size=3))
     prior = [Fraction(weight, sum(weights)) for weight in weights]
     problem = read_problem(path(size), "ln(2)", prior=prior, loss=from_matrix(costs))
-    reading = best_reading(ln(2), problem.loss_table, prior)
+    reading = best_reading(Fraction(1, 2), problem.loss_table, prior)
     optimum = least_loss(costs, list(pairwise(range(size))), 2, prior)
-    assert reading.loss.lower >= optimum
-    assert (recognise_path(problem) is not None) == (reading.loss.lower == optimum)
+    assert reading.loss >= optimum
+    assert (recognise_path(problem) is not None) == (reading.loss == optimum)
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def test_where_a_better_mechanism_exists_nothing_is_claimed(weights, costs):
     """Losses that are not legal, for which the program finds less than the truncated geometric mechanism costs."""
     prior = [Fraction(weight, sum(weights)) for weight in weights]
     problem = read_problem(path(len(weights)), "ln(2)", prior=prior, loss=from_matrix(costs))
-    reading = best_reading(ln(2), problem.loss_table, prior)
-    assert reading.loss.lower > least_loss(costs, list(pairwise(range(len(weights)))), 2, prior)
+    reading = best_reading(Fraction(1, 2), problem.loss_table, prior)
+    assert reading.loss > least_loss(costs, list(pairwise(range(len(weights)))), 2, prior)
     assert recognise_path(problem) is None
 
 
@@ -213,10 +213,11 @@ def test_an_irrational_law_has_a_rational_channel_and_a_proof_of_its_loss(epsilo
     assert not check(Certificate.from_json(json.dumps(other)))
 
 
-def test_a_long_path_has_a_channel_and_appeals_to_the_theorem():
+def test_a_long_path_has_a_channel_and_a_proof_of_its_loss():
     found = recognise_path(read_problem("path:80", 1))
     assert check(found.channel, path(80), epsilon=1)
-    assert isinstance(found.certificate, TheoremCertificate)
+    assert isinstance(found.certificate, LineCertificate)
+    assert check(found.certificate)
     assert recognise_path(read_problem("path:300", 1)).channel is None
 
 

@@ -2,8 +2,7 @@
 
 from fractions import Fraction
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise.designer import design
 from leastnoise.model.graphs import complete, cycle, path

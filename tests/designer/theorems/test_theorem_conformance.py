@@ -6,7 +6,7 @@ import pytest
 
 from leastnoise.designer.theorems import recognise
 from leastnoise.model.design_problem import read_problem
-from leastnoise.model.graphs import complete, cycle, from_edges, hypercube, path
+from leastnoise.model.graphs import complete, cycle, from_edges, grid, hypercube, path
 from leastnoise.model.losses import from_function, squared, zero_one
 from mechanisms.conformance import Case, Conformance
 
@@ -22,7 +22,7 @@ def distance_in(graph):
     return lambda output, answer: Fraction(int(graph.distance(output, answer)))
 
 
-def case(graph, epsilon, cost, outputs=None, **options):
+def case(graph, epsilon, cost, outputs=None, least_quantiles=True, **options):
     nodes = list(graph.nodes)
     return Case(
         by_theorem,
@@ -32,6 +32,7 @@ def case(graph, epsilon, cost, outputs=None, **options):
         list(outputs or nodes),
         loss=cost,
         samples=20_000,
+        least_quantiles=least_quantiles,
         bad_answers=["secret", 12345, None],
     )
 
@@ -54,6 +55,7 @@ CASES = [
     case(cycle(5), "ln(2)", distance_in(cycle(5))),
     case(cycle(4), 1, distance_in(cycle(4))),
     case(hypercube(2), "ln(3)", distance_in(hypercube(2))),
+    case(grid(2, 3), "ln(2)", distance_in(grid(2, 3)), least_quantiles=False),
     case(complete(3), "ln(2)", lambda w, x: int(w != x), prior=[0.5, 0.4, 0.1], loss=zero_one),
 ]
 

@@ -1,12 +1,12 @@
 """Vertex-transitive graphs with regular layers: the exponential mechanism of the distance is the optimum there."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise.checker import check
 from leastnoise.designer.theorems import recognise
@@ -18,6 +18,7 @@ from leastnoise.model.certificate import Certificate, OptimalityCertificate, The
 from leastnoise.model.design_problem import read_problem
 from leastnoise.model.graphs import complete, cycle, from_networkx, hamming, histograms, hypercube
 from leastnoise.model.losses import absolute, from_matrix, zero_one
+from leastnoise.model.privacy import Privacy
 from support.optimum import least_loss
 from support.statistics import fits
 
@@ -133,3 +134,11 @@ def test_a_wrong_answer_is_refused_without_being_shown():
     with pytest.raises(BadParameter) as error:
         recognise(read_problem("cycle:5", 1)).release("secret")
     assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("graph", [nx.cycle_graph(1100), nx.hypercube_graph(11)], ids=["cycle", "cube"])
+def test_an_explicit_graph_above_a_thousand_nodes_has_witnesses_in_its_proof(graph):
+    found = recognise(read_problem(from_networkx(graph), 1))
+    assert check(Certificate.from_json(found.certificate.to_json()))
+    assert not check(replace(found.certificate, generators=()))
+    assert not check(replace(found.certificate, privacy=Privacy(2)))

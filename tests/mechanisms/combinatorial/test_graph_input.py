@@ -9,8 +9,7 @@ import networkx
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.errors import BadParameter, LeastNoiseError
 from leastnoise.mechanisms.combinatorial.graph_input import public_nodes, read_graph, read_nodes

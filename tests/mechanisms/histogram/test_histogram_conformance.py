@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from leastnoise.exact import ln
+from leastnoise.exact import SeededSource, ln
 from leastnoise.mechanisms import DiscreteGaussian, Geometric
 from leastnoise.mechanisms.histogram.chosen_scale import ChosenScale
 from leastnoise.mechanisms.histogram.independent_noise import IndependentNoise, NoiseBlock
@@ -198,3 +198,13 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=str)
 class TestHistogramMechanisms(Conformance):
     """Independent noise on cells, noise carried through a map, and keys that nobody listed."""
+
+
+def test_an_option_is_chosen_by_the_noisy_counts_and_nothing_else():
+    """The true counts would choose the first option in one of the two and the second in the other."""
+    mechanism = chosen()
+    for truth in (((3, mechanism.sure), (5, 50)), ((0, mechanism.sure + 1), (5, 50))):
+        drawn = mechanism.draw(truth, size=400, source=SeededSource(3)).tolist()
+        assert {place for _, place, _ in drawn} == {0, 1}
+        assert all(place == mechanism.choose(counts) for counts, place, _ in drawn)
+        assert all((answer > 27) == place for _, place, answer in drawn)

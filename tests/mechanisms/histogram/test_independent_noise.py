@@ -5,8 +5,7 @@ from itertools import product
 from math import prod
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise.accounting import cost_of
 from leastnoise.checker import check

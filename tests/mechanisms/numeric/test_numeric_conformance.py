@@ -10,6 +10,7 @@ from leastnoise.mechanisms.numeric import (
     Gaussian,
     Geometric,
     LatticeLaplace,
+    OptimalNoise,
     Staircase,
     TruncatedGeometric,
     TruncatedLaplace,
@@ -145,6 +146,7 @@ def vector(epsilon, dimension, sensitivity, reach, **more):
     )
 
 
+SLIPS = {"delta": [0, -1, 1, "1e-30", "ln(2)", None]}
 NOISE = {"epsilon": BAD_EPSILON, "sensitivity": BAD_SENSITIVITY}
 CASES = [
     whole(Geometric, {"epsilon": "ln(3)"}, bad_parameters=NOISE),
@@ -160,6 +162,9 @@ CASES = [
     whole(Staircase, {"epsilon": "ln(20)", "sensitivity": 4, "width": 4}, bad_parameters=NOISE),
     whole(Staircase, {"epsilon": 3, "sensitivity": 2}, bad_parameters=NOISE),
     whole(Staircase, {"epsilon": "ln(3)"}, bad_parameters=NOISE),
+    whole(OptimalNoise, {"epsilon": "ln(2)", "delta": "1/12"}, bad_parameters={**NOISE, **SLIPS}),
+    whole(OptimalNoise, {"epsilon": 1, "delta": "1e-6"}, tight=False, bad_parameters={**NOISE, **SLIPS}),
+    whole(OptimalNoise, {"epsilon": "ln(3)", "delta": "1/100", "sensitivity": 3}, tight=False, bad_parameters=NOISE),
     bounded("ln(4)", 0, 2),
     bounded("ln(2)", -3, 5),
     bounded("1/2", 0, 6, bits=16),

@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise.mechanisms.numeric import TruncatedGeometric, TruncatedLaplace
 from leastnoise.model.channel import Channel

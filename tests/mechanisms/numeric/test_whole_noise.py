@@ -4,13 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.optimize import linprog
 
 from leastnoise.errors import BadLoss, BadParameter, NumberTooLarge
 from leastnoise.exact import SeededSource
-from leastnoise.exact.formulas import at_alpha, floor_of, least_whole
+from leastnoise.exact.enclosures import at_alpha, floor_of, least_whole
 from leastnoise.mechanisms.numeric import DiscreteGaussian, Geometric, Staircase, TruncatedGeometric
 from leastnoise.model.losses import absolute, from_function, squared, zero_one
 

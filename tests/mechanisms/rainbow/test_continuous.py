@@ -4,8 +4,7 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.errors import BadBoundary, BadParameter
 from leastnoise.mechanisms.rainbow.rainbow_operator import privacy_excess

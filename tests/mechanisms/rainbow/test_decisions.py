@@ -6,8 +6,7 @@ from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.checker import check
 from leastnoise.errors import BadBoundary, BadGraph, BadParameter, BadRainbow, UnknownLabel

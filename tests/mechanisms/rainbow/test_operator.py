@@ -5,8 +5,7 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from leastnoise.errors import BadBoundary, BadParameter, TooLarge
 from leastnoise.exact import exp_enclosure

@@ -5,8 +5,7 @@ from fractions import Fraction
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise.checker import check
 from leastnoise.errors import BadBoundary, BadGraph, BadRainbow, NotAMorphism, UnknownLabel

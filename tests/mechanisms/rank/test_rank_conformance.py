@@ -257,6 +257,10 @@ CASES = [
     several("8*ln(2)", ["1/4", "1/2"], "joint", 3, exchange=True),
     several("12*ln(2)", ["1/3", "2/3"], "joint", 3, exchange=False, jitter=3),
     several(1, ["1/5", "1/2", "3/4"], "joint", 2, exchange=False, jitter=2),
+    several("4*ln(2)", [0, "1/2", 1], "joint", 3, exchange=False),
+    several("8*ln(2)", [0, "1/2"], "joint", 3, exchange=True),
+    several("4*ln(2)", [0, "1/2", 1], "recursive", 3, exchange=False),
+    several("6*ln(2)", [0, 1], "permute and flip", 3, exchange=False),
     table(
         (
             Quantile("2*ln(2)", range(3), method="permute and flip"),

@@ -6,8 +6,7 @@ from math import log
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.checker import check
 from leastnoise.exact import SeededSource, exact_exp, ln
@@ -65,24 +64,70 @@ def test_a_neighbour_changes_no_count_by_more_than_one(level, exchange, case, ad
         assert abs(counted(rule, point, database) - counted(rule, point, other)) <= 1
 
 
-@given(levels, st.booleans(), databases)
-def test_the_runs_are_the_points_by_their_changes_however_far_one_looks(level, exchange, case):
+def scored(law, database):
+    """The score of every place, word for word; records are thirds of places, k is nearest to (k + 1) // 3."""
+    found = []
+    for point in range(law.last + 1):
+        nearest = counted(law.rule, point, [(x + 1) // 3 for x in database])
+        found.append(min(counted(law.rule, 3 * point, database), nearest + law.spare))
+    return found
+
+
+def thirds(database):
+    """The same records as places and sides."""
+    array = np.array(database, dtype=np.int64)
+    places = (array + 1) // 3
+    return PlaceCounts.of(places, array - 3 * places)
+
+
+sided = st.integers(0, 6).flatmap(lambda top: st.tuples(st.just(top), st.lists(st.integers(0, 3 * top), max_size=14)))
+
+
+def spread_out(runs, top):
+    found = np.full(top + 1, -1)
+    for start, length, exponent in zip(runs.starts, runs.lengths, runs.exponents, strict=True):
+        assert (found[start : start + length] == -1).all()
+        found[start : start + length] = -exponent
+    return found.tolist()
+
+
+@given(levels, st.booleans(), sided, st.sampled_from([Fraction(1, 2), Fraction(2), Fraction(5)]))
+def test_the_runs_are_the_points_by_their_scores(level, exchange, case, rate):
     top, database = case
-    places = np.sort(np.array(database, dtype=np.int64))
-    rule = RankRule(level, exchange)
-    law, records = RankLaw(rule, Fraction(1), top), len(places)
-    most = rule.most_changes(records)
-    runs = law.near_runs(PlaceCounts.of(places), most)
-    for every in (runs, law.all_runs(PlaceCounts.of(places))):
-        found = np.full(top + 1, -1)
-        for start, length, exponent in zip(every.starts, every.lengths, every.exponents, strict=True):
-            assert (found[start : start + length] == -1).all()
-            found[start : start + length] = -exponent
-        assert found.tolist() == [counted(rule, point, database) for point in range(top + 1)]
-    for near in range(most):
-        part = law.near_runs(PlaceCounts.of(places), near)
-        assert part.starts.tolist() == runs.starts[: 2 * near + 1].tolist()
-        assert part.lengths.tolist() == runs.lengths[: 2 * near + 1].tolist()
+    law = RankLaw(RankRule(level, exchange), rate, top)
+    assert spread_out(law.all_runs(thirds(database)), top) == scored(law, database)
+
+
+@given(levels, st.booleans(), sided, st.integers(0, 12))
+def test_near_runs_are_a_stretch_of_all_runs_beside_which_the_rest_has_no_share(level, exchange, case, near):
+    top, database = case
+    law = RankLaw(RankRule(level, exchange), Fraction(40), top)
+    found = law.near_runs(thirds(database), near) if database else None
+    if found is not None:
+        runs, bottom, up = found
+        wanted = scored(law, database)
+        assert spread_out(runs, top)[bottom + 1 : up] == wanted[bottom + 1 : up]
+        beyond = wanted[: bottom + 1] + wanted[up:]
+        assert not beyond or min(beyond) - min(wanted[bottom + 1 : up]) >= law.reach
+
+
+@given(levels, st.booleans(), sided, st.integers(0, 18))
+def test_a_neighbour_changes_no_score_by_more_than_one(level, exchange, case, added):
+    top, database = case
+    if exchange and not database:
+        return
+    law, added = RankLaw(RankRule(level, exchange), Fraction(2), top), min(added, 3 * top)
+    other = [*database[1:], added] if exchange else [*database, added]
+    scores = [spread_out(law.all_runs(thirds(each)), top) for each in (database, other)]
+    assert max(abs(one - two) for one, two in zip(*scores, strict=True)) <= 1
+
+
+def test_records_between_two_points_find_the_nearer_one():
+    """By true ranks alone all points would be alike."""
+    for method in ("exponential", "permute and flip"):
+        median = Quantile(1, range(0, 2001, 10), method=method)
+        drawn = median.draw([41] * 60, size=300, source=SeededSource(1))
+        assert (drawn == 40).mean() > 0.98
 
 
 @given(levels, st.booleans(), databases)
@@ -111,9 +156,9 @@ def test_a_draw_beyond_the_reach_looks_at_all_records():
     asked = []
 
     class Watched(PlaceCounts):
-        def order(self, low, high):
+        def selected(self, low, high):
             asked.append((low, high))
-            return super().order(low, high)
+            return super().selected(low, high)
 
         def cells(self):
             asked.append("all")
@@ -121,12 +166,12 @@ def test_a_draw_beyond_the_reach_looks_at_all_records():
 
     records = Watched(places, np.ones(1000, dtype=np.int64))
     near = law.draw(records, 50, SeededSource(1))
-    assert asked == [(500 - law.reach, 501 + law.reach)]
+    assert asked == [(500 - 2 * law.reach, 501 + 2 * law.reach)]
     assert np.abs(near - 500).max() < 100
     ones = [2**64 - 1]
-    far = law.draw(records, 1, ScriptedSource(ones, [255] * 4))
+    far = law.draw(records, 1, ScriptedSource(ones, *[[255] * 4] * 4))
     assert asked[-1] == "all"
-    assert abs(far[0] - 500) > law.reach
+    assert abs(far[0] - 500) > 2 * law.reach
 
 
 def test_the_factor_two_can_not_be_spared():
@@ -166,5 +211,4 @@ def test_any_number_of_records_is_answered_by_the_same_formula(level, exchange):
                 assert -exponent == -(-excess // (1 if exchange else max(level, 1 - level)))
         assert set(law.draw(cells, 20, SeededSource(1)).tolist()) <= {0, 1, 2, 3}
         for near in (0, 1, 7):
-            part = law.near_runs(cells, near)
-            assert part.lengths.sum() == runs.lengths[runs.exponents >= -near].sum()
+            assert law.near_runs(cells, near) is None  # at this rate every place has a share

@@ -6,19 +6,20 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from benchmarks.errors_quantiles import rank_errors, several_rows
 from leastnoise.checker import check
 from leastnoise.errors import TooLarge
 from leastnoise.exact import SeededSource, ln
 from leastnoise.mechanisms.rank import SeveralQuantiles
+from leastnoise.mechanisms.rank.joint_ranks import JointRanks
 from leastnoise.mechanisms.rank.quantile import growing_databases
 from leastnoise.mechanisms.rank.splitting import Splitting
 from leastnoise.mechanisms.rank.tally import PlaceCounts, Tally
 from leastnoise.model.channel import Channel
 from leastnoise.model.events import BoundedRange, Composed, Grouped, Pure
+from leastnoise.model.graphs import hamming
 
 DECILES = [Fraction(k, 10) for k in range(1, 10)]
 
@@ -91,31 +92,33 @@ def test_the_method_with_the_least_error_on_the_reference_is_chosen():
         chosen = SeveralQuantiles(1, levels, 0, 200, step=1, expected_rows=rows)
         errors = {each.method: each.reference_error(rows) for each in chosen.alternatives()}
         assert errors[chosen.method] == min(errors.values())
-    assert {SeveralQuantiles(1, DECILES, 0, 1).method, SeveralQuantiles(1, ["1/4", "1/2", "3/4"], 0, 1).method} == {
-        "joint",
-        "recursive",
-    }
-    assert "joint" not in {each.method for each in SeveralQuantiles("1/10000", DECILES, 0, 1).alternatives()}
+    percentiles = [Fraction(k, 100) for k in range(1, 100)]
+    assert SeveralQuantiles(1, DECILES, 0, 1).method == "joint"
+    assert SeveralQuantiles(1, percentiles, 0, 1).method == "recursive"  # the joint law takes too long
+    assert "joint" not in {each.method for each in SeveralQuantiles(1, DECILES, 0, 1).alternatives(groups=10**4)}
 
 
 @pytest.mark.parametrize("method", ["joint", "recursive", "permute and flip", "separate"])
 @pytest.mark.parametrize("step", [1, "1/64"])
 def test_the_reference_is_what_happens(method, step):
     """Within a tenth, or three standard errors: evenly spread records, with and without ties."""
-    values = (np.arange(1000) + 0.5) / 5
     mechanism = SeveralQuantiles(1, DECILES, 0, 200, step=step, method=method)
-    placed = mechanism.lattice.points(mechanism.lattice.places(values))
-    errors = rank_errors(mechanism.draw(placed, size=150, source=SeededSource(7)), placed, DECILES).mean(axis=1)
+    found = []
+    for shift in range(5):  # the wanted rank may lie anywhere among records with the same value
+        placed = mechanism.lattice.points(mechanism.lattice.places((np.arange(1000) + 0.5 + shift) / 5))
+        drawn = mechanism.draw(placed, size=30, source=SeededSource(shift))
+        found.append(rank_errors(drawn, placed, DECILES).mean(axis=1))
+    errors = np.concatenate(found)
     away = abs(errors.mean() - mechanism.reference_error(1000))
     assert away <= 0.1 * mechanism.reference_error(1000) + 3 * errors.std() / len(errors) ** 0.5
     assert away < abs(errors.mean() - mechanism.reference_error(1000) * 2)  # what a factor of two would look like
 
 
-def test_the_bars_of_the_errors():
-    """Deciles of 1000 numbers at ε = 1: 4.7 rows off at most on 201 points, on every shape; 5.6 on a fine lattice."""
-    for row in several_rows(8, 2, (None,)):
-        if row.job.startswith("9 "):
-            assert row.error - 3 * row.standard_error <= row.bound, row
+@pytest.mark.parametrize("count", [9, pytest.param(19, marks=pytest.mark.slow)])
+def test_the_bars_of_the_errors(count):
+    """1000 numbers at ε = 1, on every shape; by a wide margin, so six draws of each are enough."""
+    for row in several_rows(3, 2, (None,), (count,)):
+        assert row.error <= row.bound, row
 
 
 def test_accumulated_errors_are_the_shares_of_the_borders():
@@ -157,6 +160,46 @@ def test_the_whole_jittered_law_is_private_on_all_small_databases(method, epsilo
     outputs = list(product((0.0, 1.0), repeat=2))
     rows = [[law.pmf(output, list(node)).lower for output in outputs] for node in graph.nodes]
     assert check(Channel(rows, graph.nodes, outputs), graph, law.epsilon)
+
+
+def test_the_joint_law_needs_its_own_total():
+    """With parts that follow the private number of records, the same rate is not private; the checker finds out."""
+    graph = growing_databases(3, 2)
+    levels = (Fraction(1, 4), Fraction(1, 2))
+    for own, private in ((JointRanks(levels, ln(2), 1), True), (JointRanks(levels, ln(2), 1, exchange=True), False)):
+        records = [PlaceCounts.of(np.array(node, dtype=np.int64)) for node in graph.nodes]
+        outputs = [(a, b) for a in range(2) for b in range(a, 2)]
+        rows = [[own.pmf([range(o, o + 1) for o in output], each).lower for output in outputs] for each in records]
+        assert bool(check(Channel(rows, graph.nodes, outputs), graph, 2 * ln(2))) is private
+
+
+@pytest.mark.parametrize("method", ["joint", "recursive", "separate", "permute and flip"])
+def test_an_exchange_of_one_of_so_many_records_is_hidden(method):
+    """Where their number is public: all databases of four records on three points, without jitter."""
+    graph = hamming(4, 3)
+    law = SeveralQuantiles("8*ln(2)", ["1/2", "3/4"], 0, 2, step=1, records=4, method=method, jitter=1)
+    outputs = list(product((0.0, 1.0, 2.0), repeat=2))
+    known = {}
+    for node in graph.nodes:
+        rows = tuple(sorted(node))
+        if rows not in known:
+            known[rows] = [law.pmf(output, list(rows)) for output in outputs]
+    assert all(mass.lower == mass.upper for row in known.values() for mass in row)
+    rows = [[mass.lower for mass in known[tuple(sorted(node))]] for node in graph.nodes]
+    assert check(Channel(rows, graph.nodes, outputs), graph, law.epsilon)
+    assert not check(Channel(rows, graph.nodes, outputs), graph, law.epsilon / 8)
+
+
+@pytest.mark.parametrize("records", [300, 1000, 1500])
+@pytest.mark.parametrize("levels", [(Fraction(1, 2),), (Fraction(1, 4), Fraction(3, 4))], ids=str)
+@pytest.mark.parametrize("holes", [1, 5])
+def test_what_is_beyond_the_reach_has_a_share_below_two_to_the_minus_64(records, levels, holes):
+    """Nearly all places need many changes: records side by side in the middle, and a wide lattice around them."""
+    last = 10**9
+    places = np.arange(records) * holes + last // 2
+    law, _ = JointRanks(levels, Fraction(1, 20), last, exchange=True).law(PlaceCounts.of(np.sort(places)))
+    low, _ = law._core_share(128)
+    assert (1 << 128) - low <= 1 << 64
 
 
 def test_a_law_over_too_many_finer_places_is_refused_whatever_the_records_are():

@@ -6,8 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.exact import SeededSource, exp_enclosure
 from leastnoise.mechanisms.rank import IntervalQuantile, SmoothMedian

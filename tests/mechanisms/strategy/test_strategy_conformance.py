@@ -9,6 +9,7 @@ import pytest
 from leastnoise.composition.gaussian import delta_of
 from leastnoise.mechanisms.strategy import (
     IdentityWorkload,
+    MappedStrategy,
     MarginalsMechanism,
     PrefixSums,
     PureMarginalsMechanism,
@@ -26,7 +27,7 @@ BAD_MU = [0, -1, "one", float("nan"), None, True]
 
 def small(workload, strategy, inverse, denominator, groups=1):
     """A strategy of small whole numbers, so that its law can be listed."""
-    part = StrategyPart(workload, None, strategy, inverse, denominator, dual=inverse)
+    part = StrategyPart(workload, None, strategy, inverse, denominator, 60, dual=inverse)
     return Strategy((part,), "total", groups, 1, "made by hand")
 
 
@@ -73,6 +74,22 @@ def pure(plan, graph, epsilon):
     )
 
 
+def mapped():
+    """x ↦ (x₁, x₁ + x₂), measured as it is asked: each answer comes from one noise."""
+    square = ((1, 0), (1, 1))
+    return Case(
+        MappedStrategy,
+        {"matrix": square, "strategy": square, "epsilon": "ln(3)"},
+        answers=[(0, 0), (1, 1), (0, 1), (1, 2)],
+        graph=from_edges([((0, 0), (1, 1)), ((0, 0), (0, 1)), ((1, 1), (1, 2)), ((0, 1), (1, 2))]),
+        outputs=list(product(range(-14, 16), repeat=2)),
+        complete=False,
+        samples=50_000,
+        bad_parameters={"epsilon": BAD_MU, "strategy": [((1, 1),), ((1, 0, 0), (0, 1, 0), (0, 0, 1))]},
+        bad_answers=[[5678.5, 1], [12345] * 7, "12345", [[1234, 5678]], None, [True, False]],
+    )
+
+
 def marginals():
     plan = plan_marginals((2,), [(0,)])
     return Case(
@@ -114,6 +131,7 @@ CASES = [
     strategy(CELLS, BOTH_CELLS, Fraction(1)),
     pure(dataclasses.replace(HAND, norm="l1"), ONE_CELL, "ln(9)"),
     pure(dataclasses.replace(CELLS, norm="l1"), BOTH_CELLS, "ln(9)"),
+    mapped(),
     marginals(),
     pure_marginals(),
 ]

@@ -6,12 +6,11 @@ from math import exp
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact import Enclosure, SeededSource, ln
-from leastnoise.exact.formulas import numerator, power_sum, ratio_of_power_sums
+from leastnoise.exact.enclosures import numerator, power_sum, ratio_of_power_sums
 from leastnoise.exact.laplace_sums import mean_absolute_sum
 from leastnoise.mechanisms.vector import CountingBody, CrossPolytope, Cube, EuclideanBall, KNorm, Polytope
 from leastnoise.mechanisms.vector.bodies import RadialBody

@@ -5,8 +5,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact.matrices import RationalMatrix, coordinates, distinct_columns, lattice_basis

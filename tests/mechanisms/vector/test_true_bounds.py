@@ -5,11 +5,14 @@ from fractions import Fraction
 
 import pytest
 
+from leastnoise.errors import BadParameter
+from leastnoise.exact import SeededSource
 from leastnoise.exact.matrices import distinct_columns
 from leastnoise.exact.parameters import read_exact
 from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise
 from leastnoise.mechanisms.lower_bounds import changes_bound
 from leastnoise.mechanisms.numeric import Geometric, VectorLaplace
+from leastnoise.mechanisms.strategy import MappedStrategy
 from leastnoise.mechanisms.vector import CountingBody, CrossPolytope, KNorm, Polytope, for_linear_map
 
 EPSILONS = ["1/10", 1, "ln(3)", 2, "ln(50)"]
@@ -23,9 +26,9 @@ def random_matrix(generator):
             return matrix
 
 
-def test_no_mechanism_beats_what_any_of_them_prints():
+def test_no_mechanism_beats_what_any_of_them_prints_on_five_hundred_maps():
     generator, seen = random.Random(7), 0
-    for _ in range(30):
+    for _ in range(500):
         matrix, epsilon = random_matrix(generator), generator.choice(EPSILONS)
         plan = for_linear_map(matrix, epsilon)
         columns = distinct_columns(matrix)
@@ -34,7 +37,7 @@ def test_no_mechanism_beats_what_any_of_them_prints():
         bounds = [option.mechanism.reason().lower_bound for option in plan.options]
         assert all(bound is None or bound.lower <= min(errors) for bound in bounds), (matrix, epsilon)
         seen += sum(bound is not None for bound in bounds)
-    assert seen > 50
+    assert seen > 1000
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
@@ -129,3 +132,38 @@ def test_dependent_columns_of_high_rank_have_noise_on_the_cells():
     plan = for_linear_map(matrix, 1)
     assert isinstance(plan.best, MappedNoise)
     assert plan.options[0].expected.upper < Fraction(3, 4) * plan.options[1].expected.lower
+
+
+def everybody_but_one(answers, cells):
+    return [[int(cell != row) for cell in range(cells)] for row in range(answers)]
+
+
+def test_strategies_are_among_the_candidates():
+    """Prefix sums of many counts, and twelve answers "everybody but group r" over 400 groups."""
+    prefix = [[int(cell <= row) for cell in range(32)] for row in range(32)]
+    for matrix in (prefix, everybody_but_one(12, 400)):
+        plan = for_linear_map(matrix, 1)
+        assert isinstance(plan.best, MappedStrategy)
+        assert plan.options[0].expected.upper < Fraction(9, 10) * plan.options[1].expected.lower
+
+
+def test_the_mean_error_of_a_strategy_is_bounded_closely():
+    best = for_linear_map(everybody_but_one(12, 12), 1).best
+    drawn = best.draw([0] * 12, size=4000, source=SeededSource(5))
+    mean = sum(sum(map(abs, row)) for row in drawn.tolist()) / 4000
+    assert Fraction(17, 20) < Fraction(mean) / best.error().expected.upper < 1
+
+
+def test_the_answers_are_least_squares_of_the_measurements():
+    """M·A = F, so a noise A·x moves every answer by F·x exactly, for every rounding of the rest."""
+    best = for_linear_map(everybody_but_one(12, 12), 1).best
+    whole, below = best._map
+    assert below > 1
+    for row, wanted in zip(whole.tolist(), best.matrix, strict=True):
+        columns = zip(*best.strategy, strict=True)
+        assert [sum(m * a for m, a in zip(row, column, strict=True)) for column in columns] == [
+            below * entry for entry in wanted
+        ]
+    assert best.noise.sensitivity == max(sum(map(abs, column)) for column in zip(*best.strategy, strict=True))
+    with pytest.raises(BadParameter, match="law"):
+        best.pmf((0,) * 12, (0,) * 12)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from leastnoise.exact import SeededSource, negative_binomial
-from leastnoise.exact.arrays import largest_size, whole_array, wide_enough
+from leastnoise.exact.parameters import largest_size, whole_array, wide_enough
 from leastnoise.mechanisms.numeric import Geometric, Staircase, TruncatedGeometric, VectorLaplace
 from leastnoise.mechanisms.numeric.lattice_laplace import RealLattice
 from leastnoise.mechanisms.truths import add_noise, read_whole_vector

@@ -57,6 +57,15 @@ def grid_rule(x: tuple[int, ...], y: tuple[int, ...]) -> bool:
     return sum(abs(a - b) for a, b in zip(x, y, strict=True)) == 1
 
 
+def torus_rule(sides: tuple[int, ...]) -> Callable[[tuple[int, ...], tuple[int, ...]], bool]:
+    def rule(x: tuple[int, ...], y: tuple[int, ...]) -> bool:
+        steps = [(a - b) % side for a, b, side in zip(x, y, sides, strict=True)]
+        moved = [step in (1, side - 1) for step, side in zip(steps, sides, strict=True) if step]
+        return moved == [True]
+
+    return rule
+
+
 CASES = [
     *(Case(graphs.path(n), nx.path_graph(n)) for n in (1, 2, 3, 4, 5, 8)),
     *(Case(graphs.cycle(n), nx.cycle_graph(n)) for n in (3, 4, 5, 6, 9)),
@@ -72,6 +81,10 @@ CASES = [
     *(
         Case(graphs.grid(*sides), by_rule(list(product(*map(range, sides))), grid_rule))
         for sides in ((1,), (4,), (1, 3), (2, 2), (2, 3), (3, 3), (3, 4), (2, 2, 2), (1, 2, 1, 2), (2, 3, 2), (3, 2, 3))
+    ),
+    *(
+        Case(graphs.torus(*sides), by_rule(list(product(*map(range, sides))), torus_rule(sides)))
+        for sides in ((3,), (5,), (3, 3), (3, 4), (4, 5))
     ),
     *(
         Case(graphs.histograms(n, t), by_rule(all_histograms(n, t), exchanged))

@@ -8,8 +8,7 @@ from itertools import product
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise.errors import BadGraph, MissingPackage
 from leastnoise.model import graphs

@@ -6,13 +6,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.composition.concentrated import concentrated_epsilon
 from leastnoise.errors import BadParameter, LeastNoiseError
-from leastnoise.mechanisms.combinatorial.k_median import KMedian
-from leastnoise.mechanisms.combinatorial.k_median import metric as metrics
+from leastnoise.mechanisms.combinatorial.k_median import KMedian, metric as metrics
 from leastnoise.mechanisms.combinatorial.k_median.local_search import (
     cost_of,
     equal_share,

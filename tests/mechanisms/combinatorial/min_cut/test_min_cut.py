@@ -9,8 +9,7 @@ import networkx
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise import check
 from leastnoise.errors import BadParameter, InsecureSource, LeastNoiseError, NumberTooLarge, TooLarge

@@ -5,8 +5,7 @@ from fractions import Fraction
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leastnoise.exact import exp_enclosure
 from leastnoise.mechanisms.combinatorial.min_cut.contraction import (

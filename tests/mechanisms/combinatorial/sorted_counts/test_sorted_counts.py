@@ -5,8 +5,7 @@ from math import exp, log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leastnoise.errors import BadParameter
 from leastnoise.exact import SeededSource

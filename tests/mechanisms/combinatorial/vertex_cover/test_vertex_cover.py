@@ -7,8 +7,7 @@ import igraph
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.sparse import coo_array
 
 from leastnoise.checker import check

@@ -1,0 +1,462 @@
+"""A second attack: what somebody with a token, or with none, could try beside the plain threats."""
+
+import asyncio
+import http.client
+import json
+import socket
+import threading
+import time
+from contextlib import closing
+from fractions import Fraction
+
+import pytest
+import uvicorn
+
+from leastnoise.apps.service import guards
+from leastnoise.apps.service.access import Principal
+from leastnoise.apps.service.guards import PatientProtocol
+from leastnoise.apps.service.pool import Pool, WorkerDied
+from leastnoise.apps.service.service import Service
+from leastnoise.apps.service.settings import OidcSettings, read_settings
+from leastnoise.apps.service.store import Asked, ServiceStore
+from leastnoise.apps.service.worker import write_held
+from leastnoise.errors import BadConfiguration, BadParameter
+from leastnoise.ledger import Request
+from leastnoise.ledger.record import canonical
+from leastnoise.model.events import Pure
+from leastnoise.model.privacy import Privacy
+from leastnoise.release.configuration import read_configuration
+from support.serving import Server, wait_for
+
+RELEASES = "/v1/datasets/people/releases"
+COUNT = {"question": "count"}
+
+
+def states(server, name, token):
+    debits = server.call("GET", "/v1/datasets/people/history", token=token).json["debits"]
+    return [each["state"] for each in debits if each["request_id"] == name]
+
+
+# ---------------------------------------------------------------------- durations
+
+
+def test_nothing_tells_before_its_time_that_an_answer_is_ready(start):
+    """Neither the history nor a cancellation: what was ready by the next of the times is answered then."""
+    server = start(service='answer_after = "12s"')
+    ada, eve = server.token("ada"), server.token("eve", "auditor")
+    server.call("POST", "/v1/datasets/people/plan", {"question": COUNT, "price": {"epsilon": 1}}, ada)
+    begun = time.monotonic()
+    place = server.ask(ada, "timed", headers={"Prefer": "respond-async"}).headers["Location"]
+    wait_for(lambda: states(server, "timed", eve) == ["answered"])
+    assert time.monotonic() - begun < 11, "the machine is too slow for this test"
+    assert states(server, "timed", ada) == ["reserved"]
+    told = server.call("DELETE", place, token=ada).json
+    assert 11.9 < time.monotonic() - begun < 23
+    assert told["state"] == "done"
+    assert states(server, "timed", ada) == ["answered"]
+    with server.ledger() as ledger:
+        assert ledger.suspensions() == []
+
+
+@pytest.fixture
+def service(tmp_path):
+    Server(tmp_path)
+    configuration = read_configuration(tmp_path / "leastnoise.toml")
+    made = Service(configuration, read_settings(configuration))
+    yield made
+    made.store.close()
+    made.ledger.close()
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_a_cancellation_counts_wherever_the_request_stands(service, steps):
+    """Else whether it counted would tell how far the worker was, as often as somebody likes."""
+    request = Request("cut", Pure("1/10"), dataset="people", analyst="ada")
+    service.ledger.grant(Privacy(1), dataset="people")
+    service.ledger.reserve(request)
+    if steps > 1:
+        service.ledger.commit(request)
+    if steps > 2:
+        service.ledger.record(request, 7)
+    service._settle(write_held(request), failed=False)
+    assert [each.interruptions for each in service.ledger.suspensions()] == [1]
+
+
+def test_long_questions_fill_neither_memory_nor_disk(service, monkeypatch):
+    """What costs nothing is kept only where it is short."""
+    who = Principal("ada", "analyst", None)
+
+    async def run(order, *_, **__):
+        if order["do"] == "release":
+            raise BadParameter("no", fix="no")
+        return {"planned": len(order["question"]["where"])}
+
+    async def ask(length, do):
+        body = {"question": {"question": "count", "where": "x" * length}, "price": {"epsilon": 1}}
+        if do == "plan":
+            return (await service.plan(who, "people", body))["planned"]
+        with pytest.raises(BadParameter):
+            await service.release(who, "people", {**body, "request_id": f"{length}"}, 10)
+        return len(service.store.asked_as("ada", f"{length}").body)
+
+    async def all_of_it():
+        service.ledger.grant(Privacy(1), dataset="people")
+        return [[await ask(length, do) for length in (10, 900_000)] for do in ("plan", "release")]
+
+    monkeypatch.setattr(service.pool, "run", run)
+    planned, kept = asyncio.run(all_of_it())
+    assert planned == [10, 900_000]
+    assert len(service._plans) == 1
+    assert max(kept) < 1000
+
+
+# ---------------------------------------------------------------------- workers that die
+
+DYING = """
+import socket, sys
+from leastnoise.apps.service.worker import read_frame, write_frame
+channel = socket.socket(fileno=int(sys.argv[1]))
+channel.sendall(write_frame({"ready": 1}))
+has_read = False
+while (order := read_frame(channel)) is not None:
+    if order["held"]:
+        channel.sendall(write_frame({"told": {"held": {}}}))
+    if has_read or order["dies"]:
+        break
+    has_read = order["reads"]
+    channel.sendall(write_frame({"result": "answered"}))
+"""
+
+
+def test_a_death_before_a_price_is_held_says_nothing_of_rows_that_were_read_before(tmp_path, monkeypatch):
+    """A worker keeps memory of what it read; if that ends it, a fresh one does the order, and nobody learns of it."""
+    program = tmp_path / "dying.py"
+    program.write_text(DYING)
+    begin = asyncio.create_subprocess_exec
+
+    async def exec_dying(python, _m, _module, channel, *_, **options):
+        return await begin(python, str(program), channel, **options)
+
+    monkeypatch.setattr("leastnoise.apps.service.pool.asyncio.create_subprocess_exec", exec_dying)
+
+    async def run():
+        pool = Pool([], 2, 20, 10**10)
+        await pool.start()
+
+        async def ask(reads=False, held=False, dies=False):
+            return await pool.run({"reads": reads, "held": held, "dies": dies}, reads=reads)
+
+        try:
+            for _ in range(3):
+                assert await ask(reads=True) == "answered"
+            assert [await ask() for _ in range(4)] == ["answered"] * 4
+            with pytest.raises(WorkerDied):  # a fresh worker dies of it, too: the order itself is too much
+                await ask(dies=True)
+            for _ in range(2):  # both workers have read
+                await ask(reads=True)
+            with pytest.raises(WorkerDied):  # once a price is held, a death counts as it is
+                await ask(reads=True, held=True)
+        finally:
+            await pool.stop()
+
+    asyncio.run(run())
+
+
+# ---------------------------------------------------------------------- ids of others
+
+
+def test_ids_of_requests_belong_to_one_analyst(server, tokens):
+    """Another's id is free to take, says nothing, and is never answered with their answer."""
+    first = server.ask(tokens["ada"], "shared id", question={"question": "count", "where": "age >= 18"}).json
+    other = server.ask(tokens["ben"], "shared id").json
+    assert first["id"] != other["id"]
+    assert other["analyst"] == "ben"
+    wide = server.token("ada", datasets=("people", "secret"))
+    before = server.spent("secret")  # the server is shared by all files of the service
+    clash = server.ask(wide, "shared id", dataset="secret")
+    assert (clash.status, clash.json["type"]) == (409, "urn:leastnoise:RequestConflict")
+    assert server.spent("secret") == before
+
+
+def test_lists_and_histories_hold_ones_own_only(server, tokens):
+    mine = server.ask(tokens["ada"], "mine alone").json["id"]
+    for path in ("/v1/releases", "/v1/releases?state=done&state=running", "/v1/approvals"):
+        listed = server.call("GET", path, token=tokens["ben"]).text
+        assert mine not in listed
+        assert "mine alone" not in listed
+    history = server.call("GET", "/v1/datasets/people/history", token=tokens["ben"]).json["debits"]
+    assert {each["analyst"] for each in history} <= {"ben"}
+    for path in ("", "/table", "/certificate"):
+        assert server.call("GET", f"/v1/releases/{mine}{path}", token=tokens["ben"]).status == 404
+    assert server.call("DELETE", f"/v1/releases/{mine}", token=tokens["ben"]).status == 404
+
+
+def test_a_decision_holds_for_what_was_seen_and_once(server, tokens):
+    """Cancelled and asked again at another price under a new id, an old decision decides nothing."""
+    ada, dan = tokens["ada"], tokens["dan"]
+    assert server.ask(ada, "first try", "9/4").status == 409
+    (old,) = server.call("GET", "/v1/approvals", token=dan).json["waiting"]
+    shown = server.call("GET", f"/v1/releases/{old['id']}", token=dan).json
+    decision = {"approve": True, "fingerprint": shown["fingerprint"]}
+    server.call("DELETE", f"/v1/releases/{old['id']}", token=ada)
+    assert server.call("POST", f"/v1/approvals/{old['id']}", decision, dan).status == 409
+    assert server.ask(ada, "second try", "11/5").status == 409
+    (new,) = server.call("GET", "/v1/approvals", token=dan).json["waiting"]
+    assert server.call("POST", f"/v1/approvals/{new['id']}", decision, dan).status == 409
+    for wrong in (None, "", 0, [shown["fingerprint"]], {"a": 1}):
+        body = {"approve": True, "fingerprint": wrong}
+        assert server.call("POST", f"/v1/approvals/{new['id']}", body, dan).status == 409
+    assert server.ask(ada, "second try", "11/5").status == 409  # it still waits
+    again = server.call("GET", f"/v1/releases/{new['id']}", token=dan).json
+    right = {"approve": True, "fingerprint": again["fingerprint"]}
+    assert server.call("POST", f"/v1/approvals/{new['id']}", right, dan).status == 200
+    assert server.call("POST", f"/v1/approvals/{new['id']}", right, dan).status == 409
+    server.call("DELETE", f"/v1/releases/{new['id']}", token=ada)
+    assert server.ask(ada, "second try", "11/5").status == 409  # after a cancellation it waits anew
+    (last,) = server.call("GET", "/v1/approvals", token=dan).json["waiting"]
+    server.call("DELETE", f"/v1/releases/{last['id']}", token=ada)
+
+
+def test_a_reader_sees_nothing_that_was_not_released(server, tokens):
+    assert server.ask(tokens["ada"], "not yet", "9/4").status == 409
+    (waiting,) = server.call("GET", "/v1/approvals", token=tokens["dan"]).json["waiting"]
+    for path in ("", "/table", "/certificate"):
+        assert server.call("GET", f"/v1/releases/{waiting['id']}{path}", token=tokens["fay"]).status == 404
+    assert "not yet" not in server.call("GET", "/v1/releases?state=waiting", token=tokens["fay"]).text
+    assert "not yet" not in server.call("GET", "/v1/approvals", token=tokens["fay"]).text
+    server.call("DELETE", f"/v1/releases/{waiting['id']}", token=tokens["ada"])
+
+
+def test_a_curator_reaches_the_datasets_of_their_token_and_not_their_own_failures(server, tokens):
+    own = {"dataset": "people", "analyst": "cleo"}
+    assert server.call("POST", "/v1/suspensions/clear", own, tokens["cleo"]).status == 403
+    assert server.call("POST", "/v1/suspensions/clear", own, tokens["dan"]).status == 200
+    other = {"dataset": "secret", "analyst": "ada"}
+    assert server.call("POST", "/v1/suspensions/clear", other, tokens["cleo"]).status == 404
+    for dataset, status in (("secret", 404), (None, 403)):
+        body = {"budget": {"epsilon": 9}, **({} if dataset is None else {"dataset": dataset})}
+        assert server.call("POST", "/v1/budgets", body, tokens["cleo"]).status == status
+    assert server.call("DELETE", "/v1/tokens/0000000000000000", token=tokens["cleo"]).status == 403
+
+
+# ---------------------------------------------------------------------- bodies, heads and connections
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"question": {"question": "count"}, "price": {"epsilon": 1e400}, "request_id": "x"}',
+        b'{"question": {"question": "count", "where": 1e999}, "price": {"epsilon": 1}, "request_id": "x"}',
+        b'{"question": {"question": "count", "where": "\\ud800"}, "price": {"epsilon": 1}, "request_id": "x"}',
+        b'{"question": {"question": "count", "\\udfff": 1}, "price": {"epsilon": 1}, "request_id": "x"}',
+        b'{"question": {"question": "count", "a": {"b": 1, "b": 2}}, "price": {"epsilon": 1}, "request_id": "x"}',
+        b'{"question": {"sql": ["SELECT 1"]}, "price": {"epsilon": 1}, "request_id": "x"}',
+        b'{"question": {"sql": "SELECT 1", "question": "count"}, "price": {"epsilon": 1}, "request_id": "x"}',
+        b'{"question": {"sql": "SELECT COUNT(*) FROM people; DROP TABLE people"}, "price": {"epsilon": 1}, '
+        b'"request_id": "x"}',
+        b'{"question": {"sql": "SELECT * FROM people"}, "price": {"epsilon": 1}, "request_id": "x"}',
+        b'{"question": {"sql": "SELECT COUNT(*) FROM read_csv(\'/etc/passwd\')"}, "price": {"epsilon": 1}, '
+        b'"request_id": "x"}',
+    ],
+)
+def test_numbers_and_texts_that_nobody_can_write_are_refused_and_kill_no_worker(server, tokens, raw):
+    before, spent = set(server.workers()), server.spent()
+    for path in (RELEASES, "/v1/datasets/people/plan"):
+        told = server.call("POST", path, token=tokens["ada"], raw=raw)
+        assert told.status == 422, told.text
+    assert before <= set(server.workers())
+    assert server.spent() == spent
+
+
+@pytest.mark.parametrize(
+    ("raw", "problem"),
+    [
+        (b'{"question": {"question": "count"}, "price": {"epsilon": 9}, "price": {"epsilon": "1/10"}}', "no JSON"),
+        (b'{"question": {"question": "count"}, "price": {"epsilon": "1/10"}, "confidence": 1e400}', "no JSON"),
+        (
+            b'{"question": {"question": "count", "by": ' + b"[" * 40 + b"]" * 40 + b'}, "price": {"epsilon": 1}}',
+            "the body is nested too deeply",
+        ),
+    ],
+)
+def test_a_body_is_refused_before_anything_is_made_of_it(server, tokens, raw, problem):
+    """Not because something later happens to dislike it."""
+    told = server.call("POST", "/v1/datasets/people/plan", token=tokens["ada"], raw=raw)
+    assert told.status == 422
+    assert problem in told.json["detail"]
+
+
+def raw_answer(server, request):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        connection.sendall(request)
+        with closing(http.client.HTTPResponse(connection)) as answer:
+            answer.begin()
+            return answer.status, dict(answer.getheaders()), answer.read()
+
+
+@pytest.mark.parametrize("host", ["evil.example", "[::1", "a b", "x" * 300, "127.0.0.1:99999999", "é".encode()])
+def test_what_a_client_is_told_does_not_depend_on_the_name_it_calls_us(server, host):
+    name = host if isinstance(host, bytes) else host.encode()
+    for path in (b"/", b"/page/", b"/page", b"/v1/health/", b"//evil.example/%2e%2e"):
+        status, headers, body = raw_answer(server, b"GET " + path + b" HTTP/1.1\r\nHost: " + name + b"\r\n\r\n")
+        assert status in (303, 400, 404, 500)
+        assert headers.get("location", "/page").startswith("/page")
+        assert b"evil" not in body
+        assert b"Traceback" not in body
+
+
+def test_no_header_of_an_answer_holds_what_was_sent(server, tokens):
+    sent = "x%0d%0aSet-Cookie:%20a=b"
+    for path in (f"/v1/releases/{sent}", f"/v1/datasets/{sent}", f"/page/releases/{sent}", f"/{sent}"):
+        told = server.call("GET", path, token=tokens["ada"])
+        assert "Set-Cookie" not in told.headers
+    assert server.call("GET", "/v1/datasets", token=tokens["ada"], headers={"Prefer": "x" * 8000}).status == 200
+
+
+async def small_app(scope, _, send):
+    if scope["type"] == "http":
+        size = 50_000_000 if scope["path"] == "/large" else 2
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % size)]})
+        await send({"type": "http.response.body", "body": b"x" * size})
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """A server whose patience lasts for a second."""
+    monkeypatch.setattr(guards, "_HEAD_SECONDS", 1)
+    monkeypatch.setattr(guards, "_TAKING_SECONDS", 1)
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        config = uvicorn.Config(
+            small_app, http=PatientProtocol, lifespan="off", log_level="error", timeout_keep_alive=60
+        )
+        running = uvicorn.Server(config)
+        thread = threading.Thread(target=running.run, args=([listening],), daemon=True)
+        thread.start()
+        wait_for(lambda: running.started)
+        yield listening.getsockname()
+        running.should_exit = True
+        thread.join(20)
+
+
+def drained(connection):
+    """How much came until the connection was closed or reset."""
+    got = 0
+    while True:
+        try:
+            chunk = connection.recv(1 << 20)
+        except ConnectionError:
+            return got
+        if not chunk:
+            return got
+        got += len(chunk)
+
+
+@pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"])
+def test_a_slow_head_is_dropped_also_after_a_request(impatient, before):
+    """A byte now and then earns no more time."""
+    with socket.create_connection(impatient, timeout=20) as slow:
+        slow.sendall(before)
+        while before and not slow.recv(1000).endswith(b"xx"):
+            pass
+        begun, over = time.monotonic(), threading.Event()
+
+        def drip():
+            while not over.wait(0.1):
+                try:
+                    slow.sendall(b"G")
+                except OSError:
+                    return
+
+        dripping = threading.Thread(target=drip)
+        dripping.start()
+        drained(slow)
+        over.set()
+        dripping.join()
+        assert 0.5 < time.monotonic() - begun < 6
+
+
+def test_a_client_that_does_not_take_its_answer_is_dropped(impatient):
+    with socket.create_connection(impatient, timeout=20) as slow:
+        slow.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+        time.sleep(2.5)
+        assert drained(slow) < 50_000_000
+    with socket.create_connection(impatient, timeout=20) as other:
+        other.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b"200" in other.recv(1000)
+
+
+# ---------------------------------------------------------------------- what else is told
+
+
+def test_counts_over_all_datasets_are_for_tokens_of_all(server, tokens):
+    some = server.call("GET", "/v1/metrics", token=tokens["eve"]).text
+    assert "leastnoise_budget_used_ratio" in some
+    assert "_total" not in some
+    assert "secret" not in some
+    every = server.call("GET", "/v1/metrics", token=server.token("all eyes", "auditor", None)).text
+    assert "leastnoise_responses_total" in every
+    assert "leastnoise_workers_killed_total" in every
+
+
+def test_an_issuer_that_does_not_answer_keeps_nobody_else_waiting(start):
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(64)
+        issuer = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        server = start(service=f'[service.oidc]\nissuer = "{issuer}"\naudience = "leastnoise"')
+        ada = server.token("ada")
+        forged = "eyJhbGciOiJSUzI1NiIsImtpZCI6IngifQ.eyJzdWIiOiJhIn0.AAAA"
+        threads = [threading.Thread(target=server.call, args=("GET", "/v1/datasets", None, forged)) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.3)
+        begun = time.monotonic()
+        assert server.call("GET", "/v1/datasets", token=ada).status == 200
+        assert time.monotonic() - begun < 3
+        for thread in threads:
+            thread.join()
+
+
+@pytest.mark.parametrize(
+    "issuer",
+    ["http://login.example.org", "http://127.0.0.1.example.org", "http://127.0.0.1@example.org", "ftp://x", ""],
+)
+def test_keys_of_an_issuer_never_come_in_the_clear(issuer):
+    with pytest.raises(BadConfiguration):
+        OidcSettings(issuer, "leastnoise")
+    assert OidcSettings("http://127.0.0.1:99", "leastnoise")
+
+
+def test_a_release_that_nobody_works_at_any_more_goes_on(start):
+    """Its server lost it, for example because the store could not be written for a moment."""
+    server = start()
+    ada = server.token("ada")
+    body = {"dataset": "people", "purpose": "any", "question": COUNT, "price": {"epsilon": "1/10"}}
+    store = ServiceStore(server.store_place)
+    old = int(time.time()) - 60
+    place = f"{socket.gethostname()}:{server.port}"
+    lost = Asked("rel-lost", "ada", "lost", "people", "any", canonical(body), "running", old, old, place)
+    assert store.begin(lost)
+    store.close()
+    told = server.ask(ada, "lost")
+    assert (told.status, told.json["id"], told.json["state"]) == (200, "rel-lost", "done")
+    assert server.spent() == Fraction(1, 10)
+
+
+def test_a_question_in_sql_is_planned_released_and_certified(server, tokens):
+    question = {"sql": "SELECT city, COUNT(*) AS n, AVG(CLAMP(age, 0, 100)) AS a FROM people "
+                       "WHERE city IN ('Lyon', 'Metz') GROUP BY city ORDER BY n DESC"}  # fmt: skip
+    plan = server.call(
+        "POST", "/v1/datasets/people/plan", {"question": question, "price": {"epsilon": "1/5"}}, tokens["ada"]
+    ).json
+    assert len(plan["plans"]) == 2
+    told = server.ask(tokens["ada"], "in sql", "1/5", question).json
+    assert told["result"]["columns"][:2] == ["city", "n"]
+    assert {row[0] for row in told["result"]["rows"]} == {"Lyon", "Metz"}
+    assert server.ask(tokens["ada"], "in sql", "1/5", question).json["result"] == told["result"]
+    rows = server.call("GET", f"/v1/releases/{told['id']}/table", token=tokens["ada"]).text
+    assert rows.startswith("city,n,n_low,n_high,a,a_low,a_high")
+    found = server.call("GET", f"/v1/releases/{told['id']}/certificate", token=tokens["ada"]).json["certificates"]
+    assert len(found) == 2
+    assert json.loads(json.dumps(told["question"])) == question
