@@ -52,3 +52,16 @@ def test_every_concrete_mechanism_passes_the_conformance_suite():
 def test_every_concrete_mechanism_lives_in_the_room_of_mechanisms():
     strangers = {kind for kind in concrete() if not kind.__module__.startswith("leastnoise.mechanisms.")}
     assert not sorted(f"{kind.__module__}.{kind.__name__}" for kind in strangers)
+
+
+def test_the_private_truth_is_called_truth():
+    """And never an answer: an answer is what was released, and the two must not be confused."""
+    named = {"draw": "truth", "release": "truth", "pmf": "truth", "draw_each": "truths", "release_each": "truths"}
+    strangers = []
+    for kind in concrete():
+        for method, word in named.items():
+            found = getattr(kind, method, None)
+            place = 2 if method == "pmf" else 1
+            if found is not None and list(inspect.signature(found).parameters)[place] != word:
+                strangers.append(f"{kind.__name__}.{method}")
+    assert not strangers

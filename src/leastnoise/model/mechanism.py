@@ -31,9 +31,9 @@ class ErrorEstimate:
 
     Args:
         loss: What is measured, "absolute" for |released − true|.
-        expected: The expected loss, exact or enclosed; an upper bound over all answers where it depends on them.
+        expected: The expected loss, exact or enclosed; an upper bound over all truths where it depends on them.
         quantiles: For a level such as 19/20, an error that is not exceeded with at least that probability.
-        attained: Whether `expected` is the value itself for every answer, and not only an upper bound.
+        attained: Whether `expected` is the value itself for every truth, and not only an upper bound.
     """
 
     loss: str
@@ -85,19 +85,19 @@ class Mechanism(ABC):
     def certificate(self) -> Certificate:
         """What is claimed, as data that the checker verifies on its own."""
 
-    def channel(self, answers: Sequence[Hashable], outputs: Sequence[Hashable]) -> Channel:
-        """The law as an exact matrix on the given answers and outputs; e^epsilon must be rational for that.
+    def channel(self, truths: Sequence[Hashable], outputs: Sequence[Hashable]) -> Channel:
+        """The law as an exact matrix on the given true answers and outputs; e^epsilon must be rational for that.
 
         Raises:
             BadParameter: An entry is irrational, or the outputs do not carry the whole law.
         """
-        rows = [[self.pmf(output, answer) for output in outputs] for answer in answers]
+        rows = [[self.pmf(output, truth) for output in outputs] for truth in truths]
         if not all(p.is_exact for row in rows for p in row):
             raise BadParameter(
                 f"the law of the {self.name} is irrational at this epsilon, so it has no exact matrix",
                 fix='choose an epsilon with rational e^epsilon, such as "ln(3)"',
             )
-        return Channel([[p.lower for p in row] for row in rows], inputs=answers, outputs=outputs)
+        return Channel([[p.lower for p in row] for row in rows], inputs=truths, outputs=outputs)
 
 
 class Problem(Protocol):
@@ -110,7 +110,7 @@ class Problem(Protocol):
         """The mechanisms that keep the privacy asked for, made for this problem."""
 
     def expected_loss(self, mechanism: Mechanism) -> Enclosure:
-        """What the answer of a candidate costs on average, at the answer where that is worst."""
+        """What the answer of a candidate costs on average, at the truth where that is worst."""
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ class RandomizedResponse(Mechanism):
 
     Args:
         epsilon: The privacy of one release.
-        options: All labels that an answer can be, public; or how many.
+        options: All labels that the truth can be, public; or how many.
 
     >>> vote = RandomizedResponse("ln(3)", ["yes", "no"])
     >>> vote.pmf("yes", "yes"), vote.error().expected, vote.reason().lower_bound
@@ -75,14 +75,14 @@ class RandomizedResponse(Mechanism):
             return self.options[(place + self._moves(None, source)) % len(self.options)]
         return name_places((place + self._moves(size, source)) % len(self.options), self.options)
 
-    def draw_each(self, answers: Iterable[Hashable], source: Source | None = None) -> NDArray[Any]:
+    def draw_each(self, truths: Iterable[Hashable], source: Source | None = None) -> NDArray[Any]:
         """One independent response for each of many people's labels; for tests and simulations, with any source."""
-        places = np.array([self._place(answer) for answer in answers], dtype=np.int64)
+        places = np.array([self._place(truth) for truth in truths], dtype=np.int64)
         return name_places((places + self._moves(len(places), source)) % len(self.options), self.options)
 
-    def release_each(self, answers: Iterable[Hashable], source: Source | None = None) -> NDArray[Any]:
+    def release_each(self, truths: Iterable[Hashable], source: Source | None = None) -> NDArray[Any]:
         """One response for each of many people's labels, with unpredictable noise only; each person spends epsilon."""
-        return self.draw_each(answers, require_secure(source))
+        return self.draw_each(truths, require_secure(source))
 
     def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """P(output | truth)."""
@@ -90,7 +90,7 @@ class RandomizedResponse(Mechanism):
         return self._at_odds(lambda odds: (odds if told else 1) / (odds + len(self.options) - 1), bits)
 
     def error(self) -> ErrorEstimate:
-        """How often the answer is wrong: (k − 1)/(e^epsilon + k − 1), for every answer."""
+        """How often the released label is wrong: (k − 1)/(e^epsilon + k − 1), for every truth."""
         wrong = self._wrong()
         return ErrorEstimate("zero-one", wrong, {LEVEL: Fraction(wrong.upper > 1 - LEVEL)})
 
@@ -132,7 +132,7 @@ class RandomizedResponse(Mechanism):
         )
 
     def _moves(self, size: Size, source: Source | None) -> Any:
-        """How many places to move on: what is drawn does not depend on the answer."""
+        """How many places to move on: what is drawn does not depend on the truth."""
         exponents = np.zeros(len(self.options), dtype=np.int64)
         exponents[0] = 1
         return categorical_exp(exponents, None, size, source, rate=self.epsilon)

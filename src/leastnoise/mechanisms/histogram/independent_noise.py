@@ -104,7 +104,7 @@ class IndependentNoise(Mechanism):
         return Enclosure(prod((p.lower for p in masses), start=one), prod((p.upper for p in masses), start=one))
 
     def error(self) -> ErrorEstimate:
-        """The expected absolute error of one cell of the first block, and its 95 % quantile, for every answer."""
+        """The expected absolute error of one cell of the first block, and its 95 % quantile, for every truth."""
         return self.blocks[0].noise.error()
 
     def reason(self) -> Reason:

@@ -123,7 +123,7 @@ class IntegerNoise(Mechanism):
         return Enclosure(1 - above.upper, 1 - above.lower)
 
     def expected_loss(self, loss: Loss = absolute, bits: int = 64) -> Enclosure:
-        """What the released number costs on average, the same for every answer."""
+        """What the released number costs on average, the same for every truth."""
         return self.moment(power_of(loss), bits)
 
     def quantile(self, level: NumberLike = LEVEL, tails: int = 2) -> int:
@@ -131,7 +131,7 @@ class IntegerNoise(Mechanism):
         return _quantile(self, 1 - read_rational(level, "level", above=0, below=1), tails)
 
     def error(self, level: Fraction = LEVEL) -> ErrorEstimate:
-        """The expected absolute error and its quantile, for every answer."""
+        """The expected absolute error and its quantile, for every truth."""
         return ErrorEstimate("absolute", self.moment(1), {level: Fraction(self.quantile(level))})
 
 

@@ -188,7 +188,7 @@ class LatticeLaplace(Mechanism):
         return scaled(Enclosure(far.lower + distance * here.lower, far.upper + distance * here.upper), self.step)
 
     def error(self) -> ErrorEstimate:
-        """The largest expected absolute error over all answers, and a 95 % quantile for all of them."""
+        """The largest expected absolute error over all truths, and a 95 % quantile for all of them."""
         quantiles = {LEVEL: (self._noise.quantile() + Fraction(1, 2)) * self.step}
         return ErrorEstimate("absolute", self.error_bound(), quantiles, attained=False)
 

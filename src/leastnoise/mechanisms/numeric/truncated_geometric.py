@@ -123,7 +123,7 @@ class TruncatedGeometric(Mechanism):
         return Geometric(self.epsilon, self.sensitivity).cdf(y, self._clamped(truth), bits)
 
     def error_at(self, truth: Any, loss: Loss = absolute, bits: int = 64) -> Enclosure:
-        """The expected loss at one answer: Σ_k (k^p − (k−1)^p)·P(|Y − x| ≥ k), where each side ends at its bound.
+        """The expected loss at one truth: Σ_k (k^p − (k−1)^p)·P(|Y − x| ≥ k), where each side ends at its bound.
 
         For p = 1 this is α/(1 − α²)·(2 − α^(x − low) − α^(high − x)).
         """
@@ -132,7 +132,7 @@ class TruncatedGeometric(Mechanism):
         return at_alpha(self.rate, lambda a: sum(_side(a, side, order) for side in sides), bits, max(sides) + 2)
 
     def worst_error(self, loss: Loss = absolute, bits: int = 64) -> Enclosure:
-        """The largest expected loss over all answers.
+        """The largest expected loss over all truths.
 
         For the absolute error and for being wrong it is that of the middle. For the squared error let N = high − low
         and h(x) be the error at low + x. Then h(x+1) − h(x) has the sign of −2·artanh(u/N) + u·rate, u = N − 1 − 2x,
@@ -156,7 +156,7 @@ class TruncatedGeometric(Mechanism):
         return least_whole(enough)
 
     def error(self) -> ErrorEstimate:
-        """The largest expected absolute error over all answers, and a 95 % quantile for all of them."""
+        """The largest expected absolute error over all truths, and a 95 % quantile for all of them."""
         quantiles = {LEVEL: Fraction(self.quantile())}
         return ErrorEstimate("absolute", self.worst_error(), quantiles, attained=False)
 
@@ -207,7 +207,7 @@ def _side(a: Any, reach: int, order: int) -> Any:
 
 
 def _least_worst_error(epsilon: Exact, span: int) -> Fraction:
-    """What no private mechanism on 0..span can beat at its worst answer: the best for a uniform prior on some of them.
+    """What no private mechanism on 0..span can beat at its worst truth: the best for a uniform prior on some of them.
 
     Answers `stride` apart are a path with stride·epsilon between neighbours, where the truncated geometric is the best
     (the best guess for an absolute loss is a median, hence one of these answers). An irrational α is replaced by a

@@ -210,7 +210,7 @@ class TruncatedLaplace(Mechanism):
         return tail if cell <= place else 1 - tail
 
     def error(self) -> ErrorEstimate:
-        """A bound of the expected absolute error for all answers, reached if T is even, and a bound of its quantile.
+        """A bound of the expected absolute error for all truths, reached if T is even, and a bound of its quantile.
 
         Between the midpoints of the first and last cells the error is g·f(φ) minus what truncation saves, with φ the
         distance from the nearest cell border in cells; f decreases from f(0) = ½coth(λg/2), and the saving is least in

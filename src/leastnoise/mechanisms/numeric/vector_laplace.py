@@ -130,7 +130,7 @@ class VectorLaplace(Mechanism):
         return l1_quantile(self._noise.rate, self.dimension, read_rational(level, "level", above=0, below=1))
 
     def error(self) -> ErrorEstimate:
-        """The expected ℓ1 error and its 95 % quantile, for every answer."""
+        """The expected ℓ1 error and its 95 % quantile, for every truth."""
         expected = scaled(self._noise.moment(1), self.dimension)
         return ErrorEstimate("l1", expected, {LEVEL: Fraction(self.quantile())})
 

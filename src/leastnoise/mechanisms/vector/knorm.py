@@ -145,7 +145,7 @@ class KNorm(Mechanism):
         return Enclosure(weight.lower / total.upper, weight.upper / total.lower)
 
     def expected_error(self) -> Enclosure:
-        """E Σ|y_i − x_i|, the same for every answer."""
+        """E Σ|y_i − x_i|, the same for every truth."""
         return self._expected_error
 
     @cached_property
