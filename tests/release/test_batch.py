@@ -83,6 +83,21 @@ def test_weights_move_the_split(open_people):
     assert float(shares[0].epsilon / shares[1].epsilon) == pytest.approx(2, rel=0.05)  # the cube root
 
 
+@pytest.mark.parametrize("price", [{"epsilon": "1e-6"}, {"epsilon": 1, "delta": "1e-9"}, {"rho": "1/10"}], ids=str)
+def test_the_unit_of_a_column_does_not_move_the_split(open_people, price):
+    """Errors whose squares are beyond all doubles, or below them, have the shares of errors of ordinary size."""
+    people = open_people(privacy_unit="person")
+
+    def split(first, second, weights=None):
+        scales = [Fraction(2) ** power for power in (first, second)]
+        questions = [people.sum("age", bounds=(0, scale), step=scale / 2) for scale in scales]
+        return people.batch(questions, weights=weights).plan(**price).shares
+
+    ordinary, heavy = split(0, 0), split(0, 0, [8, 1])
+    assert ordinary == split(490, -490) == split(490, 490) == split(-490, -490)
+    assert heavy == split(490, 490, [8 * 10**28, 10**28]) != ordinary
+
+
 def test_one_debit_one_record_one_id(open_people, people):
     dataset = open_people(privacy_unit="person", budget=(3, "1e-6"))
     batch = dataset.batch(tables(dataset, [1, 2]))
@@ -307,13 +322,14 @@ def test_questions_about_the_same_cells_share_one_mechanism_and_no_neighbour_is_
         )
         for place, listed in enumerate([rows, *fewer])
     ]
+    weights = [Fraction(1), Fraction(2), Fraction(3)]
     for price in (Privacy(1), Privacy(rho="1/10"), Privacy(1, "1e-6")):
         batches = [dataset.batch(SHARED[name](dataset)) for dataset in opened]
-        asked = batches[0]._asked(joined(batches[0].queries, [1.0, 2.0, 3.0]), [1.0, 2.0, 3.0], price)
+        asked = batches[0]._asked(joined(batches[0].queries, weights), weights, price)
         assert len(asked.queries) == 1
         how, (truth, *others) = (
             asked.split.how[0],
-            [joined(batch.queries, [1.0, 2.0, 3.0])[0][0].read() for batch in batches],
+            [joined(batch.queries, weights)[0][0].read() for batch in batches],
         )
         assert covers(price, asked.split.event)
         for other in others:

@@ -290,9 +290,7 @@ def declared(query, sensitivity, changes):
     """Pairs of a declared sensitivity and the changes that it is about; of several numbers in a cell, their sum."""
     if isinstance(query, MeasuredKeys):
         bound, numbers = query.contribution, len(query.measures)
-        return [
-            (sensitivity_of(bound, measure, (None,)), changes[i::numbers]) for i, measure in enumerate(query.measures)
-        ]
+        return [(sensitivity_of(bound, measure, None), changes[i::numbers]) for i, measure in enumerate(query.measures)]
     if isinstance(query, Ratio):
         (above, _), (below, _) = query.noisy
         return [(above, changes[: query.cells]), (below, changes[query.cells :])]

@@ -2,7 +2,7 @@
 
 import re
 from fractions import Fraction
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 import pyarrow as pa
@@ -149,6 +149,18 @@ def test_a_ratio_without_a_denominator_has_no_limit(open_values):
     release.plot()
     with pytest.raises(BadParameter, match="negative"):
         open_values(x=[1], y=[0]).ratio("x", "y", bounds={"x": (0, 1), "y": (-1, 1)})
+
+
+def test_a_ratio_beyond_the_doubles_is_infinite(open_values):
+    """It is released and charged: that no double holds it must not keep it back."""
+    wide = {"x": (0, Fraction(2) ** 500), "y": (0, Fraction(1, 1 << 500))}
+    dataset = open_values(x=[1.0], y=[0.0])
+    query = dataset.ratio("x", "y", bounds=wide, step={"x": wide["x"][1], "y": wide["y"][1] / 2**40})
+    how = query.public.answer_plan(Privacy(1))
+    for drawn in ([1 << 40, 1], [1 << 40, 1 << 43]):
+        table = how.to_table(drawn, LEVEL)
+        assert table[table.measures[0]] == (inf,)
+    assert how.to_table([1, 1 << 50], LEVEL)[table.measures[0]][0] < 1e308
 
 
 def test_units_are_counted_unless_rows_are_asked_for(tmp_path):

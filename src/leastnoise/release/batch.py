@@ -23,7 +23,7 @@ from leastnoise.data import Axis, BinAxis, Predicate, TimeAxis, col, typed
 from leastnoise.data.columns import Kind
 from leastnoise.data.predicates.disjoint import are_disjoint
 from leastnoise.errors import BadFilter, BadParameter, NumberTooLarge, WrongCurrency
-from leastnoise.exact import NumberLike, read_rational
+from leastnoise.exact import NumberLike, double_of, read_rational
 from leastnoise.ledger import Request
 from leastnoise.ledger.record import Json
 from leastnoise.model import LEVEL, Composed, Event, Privacy, html_table, number, rich_lines, text_lines
@@ -445,7 +445,7 @@ class Batch:
             tuple(share for _, share in found),
             split.event,
             groups,
-            split.total,
+            double_of(split.total),
             tuple(notes),
             self.dataset.left,
             asked.together,
@@ -463,25 +463,27 @@ class Batch:
             joint = self._asked(together, weights, price)
         except (NumberTooLarge, WrongCurrency):  # no strategy can be written down at this price
             return apart
-        compared = f"joint {joint.split.total:.4g}, separate {apart.split.total:.4g}: weighted squared errors in all"
+        totals = f"joint {number(joint.split.total)}, separate {number(apart.split.total)}"
         best = joint if joint.split.total < apart.split.total else apart
-        return replace(best, split=replace(best.split, note=f"{best.split.note}; {compared}"))
+        return replace(
+            best, split=replace(best.split, note=f"{best.split.note}; {totals}: weighted squared errors in all")
+        )
 
-    def _asked(self, asked: Sequence[tuple[Query, tuple[int, ...]]], weights: list[float], price: Privacy) -> _Asked:
+    def _asked(self, asked: Sequence[tuple[Query, tuple[int, ...]]], weights: list[Fraction], price: Privacy) -> _Asked:
         queries = tuple(query for query, _ in asked)
-        counted = [1.0 if isinstance(query, Joint) else weights[places[0]] for query, places in asked]
+        counted = [Fraction(1) if isinstance(query, Joint) else weights[places[0]] for query, places in asked]
         groups = self._disjoint(queries)
         return _Asked(
             queries, tuple(places for _, places in asked), groups, Splitter(queries, groups, counted).within(price)
         )
 
-    def _weights(self, price: Privacy) -> list[float]:
+    def _weights(self, price: Privacy) -> list[Fraction]:
         if self.weights is not None or all(isinstance(query, Count) for query in self.queries):
             return self._even_weights()
         return [1 / expected_error(query.public.answer_plan(price)) ** 2 for query in self.queries]
 
-    def _even_weights(self) -> list[float]:
-        return [float(weight) for weight in self.weights or [Fraction(1)] * len(self.queries)]
+    def _even_weights(self) -> list[Fraction]:
+        return list(self.weights or [Fraction(1)] * len(self.queries))
 
 
 def _brief(price: Privacy) -> str:

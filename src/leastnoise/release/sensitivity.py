@@ -1,10 +1,10 @@
 """What one unit can change: at most, from what the engine enforces and nothing else; and at least, for lower bounds.
 
-The engine keeps at most g = `groups_per_unit` cells of a unit in each table and lets it count in each of them as at
-most r = `rows_per_unit` rows, each worth between `low` and `high` steps. What a unit adds to a cell therefore lies
-between r·min(low, 0) and r·max(high, 0), and the tables without the unit do not depend on it. So a unit changes at most
-Σ min(g, size) cells over the tables, each by at most r·max(|low|, |high|), and all of them the same way unless
-low < 0 < high. tests/release/test_neighbours.py compares this with all neighbours of small tables, for every question.
+The engine keeps at most g = `groups_per_unit` cells of a unit and lets it count in each of them as at most
+r = `rows_per_unit` rows, each worth between `low` and `high` steps. What a unit adds to a cell therefore lies
+between r·min(low, 0) and r·max(high, 0), and what others add does not depend on it. So of n cells a unit changes at
+most min(g, n), each by at most r·max(|low|, |high|), and all of them the same way unless low < 0 < high.
+tests/release/test_neighbours.py compares this with all neighbours of small tables, for every question.
 
 A lower bound rests on neighbours: one unit more, in any cell, by any whole number of steps up to the sensitivity. The
 public keys, bins and bounds of a question say what may occur. A filter may rule cells out, a bin of whole numbers may
@@ -18,7 +18,7 @@ errs less than the one for any number by a factor that differs from one by about
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -74,7 +74,7 @@ _PLAIN: dict[Kind, tuple[object, ...]] = {
 def sensitivity_of(
     contribution: Contribution,
     measure: Measure,
-    tables: Sequence[int | None] = (1,),
+    counted: int | None = 1,
     *,
     parts: bool = False,
     norm: Norm = "l1",
@@ -84,16 +84,16 @@ def sensitivity_of(
     Args:
         contribution: What the engine enforces.
         measure: What the engine adds up in each cell; from it follow what a row is worth and what a step is.
-        tables: The number of cells of each table that is released; None where it is not limited.
+        counted: The number of cells that units are counted in; None where it is not limited.
         parts: Whether a cell holds the parts of a whole in place of one sum: Σ(q − low) and Σ(high − q), or the same
             of squares and what is left. None is negative and together a row is worth the width of the bounds to the
             power of the measure, so that a unit moves them by no more than its rows times that in the ℓ₁ norm.
         norm: What the mechanism is calibrated to.
 
     >>> from leastnoise.data import CountRows
-    >>> sensitivity_of(Contribution("person", 2, 3), CountRows(), (5,)).l1
+    >>> sensitivity_of(Contribution("person", 2, 3), CountRows(), 5).l1
     6
-    >>> sensitivity_of(Contribution("person", 2, 3), SumOf("x", Fraction(-7), Fraction(4), Fraction(1)), (5,)).l1
+    >>> sensitivity_of(Contribution("person", 2, 3), SumOf("x", Fraction(-7), Fraction(4), Fraction(1)), 5).l1
     42
     """
     groups, rows = contribution.groups_per_unit, contribution.rows_per_unit
@@ -104,11 +104,11 @@ def sensitivity_of(
             low = high = (measure.steps[1] - measure.steps[0]) ** measure.power
     if isinstance(measure, CountUnits):
         rows = 1
-    cells = sum(groups if size is None else min(groups, size) for size in tables)
+    cells = groups if counted is None else min(groups, counted)
     return Sensitivity(
         cells=cells,
         each=rows * max(abs(low), abs(high)),
-        reason=_reason(contribution, measure, tables, cells, (low * step, high * step)),
+        reason=_reason(contribution, measure, counted, cells, (low * step, high * step)),
         step=step,
         norm=norm,
         monotone=low >= 0 or high <= 0,
@@ -134,13 +134,12 @@ def unit_name(contribution: Contribution) -> str:
 def _reason(
     contribution: Contribution,
     measure: Measure,
-    tables: Sequence[int | None],
+    counted: int | None,
     cells: int,
     worth: tuple[Fraction | int, Fraction | int],
 ) -> str:
-    rows, several = contribution.rows_per_unit, tuple(tables) != (1,)
+    rows, several = contribution.rows_per_unit, counted != 1
     where = f" in at most {_many(cells, 'cell')}" if several else ""
-    where += f" of {len(tables)} tables" if len(tables) > 1 else ""
     if contribution.privacy_unit is None or isinstance(measure, CountUnits):
         amount = "once" + (" in each" if several else "")
     else:

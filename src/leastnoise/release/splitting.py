@@ -19,7 +19,7 @@ from leastnoise.composition.cost import LEAST_EPSILON
 from leastnoise.composition.gaussian import mu_squared_within, pure_of_mu
 from leastnoise.errors import WrongCurrency
 from leastnoise.exact import Exact
-from leastnoise.model import Composed, Event, Fixed, Parallel, Privacy
+from leastnoise.model import Composed, Event, Fixed, Parallel, Privacy, number
 from leastnoise.release.plan import AnswerPlan
 from leastnoise.release.queries.query import Query
 
@@ -27,11 +27,11 @@ __all__ = ["PriceSplit", "Splitter", "claimed", "expected_error", "parts_of", "r
 
 _ROUNDS = 4  # of splitting again
 _UNIT = 1 << 16  # shares are whole multiples of 2^-16: so coarse that no rounding of a double changes them
-_WORTH_IT = 1 - 1e-6  # another round must be better by this factor
+_WORTH_IT = 1 - Fraction(1, 10**6)  # another round must be better by this factor
 _HALVINGS = 10  # of the range in which the largest total ε is looked for
 _FARTHEST = 4  # times the ε of the price: its upper end
 _ROUNDED = 1 + Fraction(1, 10**7)
-_LEAST_ERROR = 1e-100  # of a question that is answered without noise
+_LEAST_ERROR = Fraction(1, 1 << 1100)  # of a question that is answered without noise
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class PriceSplit:
         how: The plan of each question.
         shares: The price of each.
         event: What they cost together.
-        total: The weighted sum of squared expected errors.
+        total: The weighted sum of squared expected errors; no double may hold it.
         note: How they were found.
         group_shares: The share of each group of questions that no unit can touch at the same time.
     """
@@ -50,7 +50,7 @@ class PriceSplit:
     how: tuple[AnswerPlan, ...]
     shares: tuple[Privacy, ...]
     event: Event
-    total: float
+    total: Fraction
     note: str
     group_shares: tuple[Fraction, ...] = ()
 
@@ -61,7 +61,7 @@ class Splitter:
 
     queries: tuple[Query, ...]
     groups: tuple[tuple[int, ...], ...]
-    weights: list[float]
+    weights: list[Fraction]
 
     def within(self, price: Privacy) -> PriceSplit:
         """The best of all splits that there are in the currency of the price."""
@@ -75,7 +75,7 @@ class Splitter:
         with suppress(WrongCurrency):  # a question that has no answer in μ
             options.append(self.gaussian(price))
         best = min(options, key=lambda option: option.total)
-        compared = "; ".join(f"{option.note} {option.total:.4g}" for option in options)
+        compared = "; ".join(f"{option.note} {number(option.total)}" for option in options)
         return replace(best, note=f"weighted squared errors in all: {compared}")
 
     def best(
@@ -90,10 +90,11 @@ class Splitter:
         shares, found = [Fraction(1, many)] * many, self._at([Fraction(1, many)] * many, price_at, join, note)
         for _ in range(_ROUNDS if many > 1 else 0):
             needs = [
-                sum(self.weights[i] * expected_error(found.how[i]) ** 2 for i in group) * float(share) ** power
+                sum(self.weights[i] * expected_error(found.how[i]) ** 2 for i in group) * share**power
                 for group, share in zip(self.groups, shares, strict=True)
             ]
-            roots = [need ** (1 / (1 + power)) for need in needs]
+            largest = max(needs)
+            roots = [float(need / largest) ** (1 / (1 + power)) for need in needs]
             shares = [Fraction(max(int(root / sum(roots) * _UNIT), 1), _UNIT) for root in roots]
             if sum(shares) > 1:  # a share too small to be one was rounded up
                 shares = [share / sum(shares) for share in shares]
@@ -154,8 +155,8 @@ class Splitter:
         how = tuple(query.public.answer_plan(price) for query, price in zip(self.queries, prices, strict=True))
         events = [tuple(how[place].event for place in group) for group in self.groups]
         joined = join(tuple(parts[0] if len(parts) == 1 else Parallel(parts) for parts in events))
-        total = sum(weight * expected_error(each) ** 2 for weight, each in zip(self.weights, how, strict=True))
-        return PriceSplit(how, prices, joined, total, note)
+        squares = (weight * expected_error(each) ** 2 for weight, each in zip(self.weights, how, strict=True))
+        return PriceSplit(how, prices, joined, sum(squares, Fraction(0)), note)
 
     def _needy(self) -> int:
         return sum(query.needs_delta for query in self.queries)
@@ -187,10 +188,10 @@ def sum_of(event: Event, currency: str) -> Privacy:
     return Privacy(cost.epsilon).require_sensible()
 
 
-def expected_error(how: AnswerPlan) -> float:
+def expected_error(how: AnswerPlan) -> Fraction:
     """The expected error, or that of the noise where the error depends on how many rows there are; for splitting."""
     error = how.mechanism.error() if how.error is None else how.error
-    return max(float(error.expected), _LEAST_ERROR)
+    return max(error.expected.upper, _LEAST_ERROR)
 
 
 def _root_below(square: Fraction) -> Fraction:

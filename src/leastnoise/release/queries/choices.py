@@ -163,7 +163,7 @@ class BestKeys(CellQuery):
         """Permute-and-flip, or k turns of it."""
         keys = cell_keys(self.axes)
         names = list(zip(*keys.values(), strict=True))
-        sensitivity = sensitivity_of(self.contribution, self.measure, (len(names),), norm="l∞")
+        sensitivity = sensitivity_of(self.contribution, self.measure, len(names), norm="l∞")
         problem = SelectionProblem(price, len(names), self.k, sensitivity, self.opposite)
         return selection_plan(problem, names, tuple(keys))
 

@@ -104,7 +104,7 @@ class Sum(CellQuery):
 
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """Noise on each cell, in steps."""
-        sensitivity = sensitivity_of(self.contribution, self.measure, (self.cells,))
+        sensitivity = sensitivity_of(self.contribution, self.measure, self.cells)
         bounds = f"[{number(self.scale.low)}, {number(self.scale.high)}]"
         note = f"each row is rounded to a multiple of {number(self.scale.step)} and clamped to {bounds}"
         problem = HistogramProblem(price, self.cells, sensitivity, self.reachable)

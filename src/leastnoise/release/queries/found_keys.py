@@ -77,7 +77,7 @@ class MeasuredKeys(KeyQuery):
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """The split of the price is fixed; the kind of noise is the one with the least product of errors."""
         require_delta(price)
-        moved = [sensitivity_of(self.contribution, measure, (None,)) for measure in self.measures]
+        moved = [sensitivity_of(self.contribution, measure, None) for measure in self.measures]
         problem = FoundKeys(price.epsilon, price.delta, moved[0].cells, tuple(s.each for s in moved), self.rest)
         ranking = plan_for(problem)
         best, step = cast(KeysFound, ranking.best), moved[-1].step
@@ -190,7 +190,7 @@ class CommonUnknownKeys(KeyQuery):
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """Noisy counts of all keys and the largest of them, or k choices in turn: where keys show first."""
         require_delta(price)
-        sensitivity = sensitivity_of(self.contribution, self.measure, (None,))
+        sensitivity = sensitivity_of(self.contribution, self.measure, None)
         groups, rows = sensitivity.cells, sensitivity.each
         ranking = plan_for(_CommonKeys(UnknownKeys(price.epsilon, price.delta, groups, rows), self.k))
         best = cast(ThresholdedCounts | UnknownTopK, ranking.best)

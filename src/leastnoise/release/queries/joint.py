@@ -66,7 +66,7 @@ class Joint(Query):
 
     recorded_as: ClassVar[str] = "Joint"
     members: tuple[CountQuery, ...]
-    importance: tuple[float, ...]
+    importance: tuple[Fraction, ...]
 
     @property
     def question(self) -> str:
@@ -119,7 +119,7 @@ class Joint(Query):
             raise NumberTooLarge("no strategy serves these questions together", fix="ask them one by one")
         best, total = offered[0], Fraction(0)
         for place, weight in enumerate(self.importance):
-            total += Fraction(weight) * self.expected(best, place).upper ** 2
+            total += weight * self.expected(best, place).upper ** 2
         return AnswerPlan(
             mechanism=best,
             event=best.event,
@@ -169,7 +169,7 @@ class JointTables(Joint):
     def inner(self) -> Tables:
         first = self.members[0]
         listed = dict.fromkeys(table for member in self.members for table, _ in _tables_of(member, first.axes))
-        weights = dict.fromkeys(listed, 0.0)
+        weights = dict.fromkeys(listed, Fraction(0))
         for member, weight in zip(self.members, self.importance, strict=True):
             own = [table for table, _ in _tables_of(member, first.axes)]
             cells = sum(cell_count(first.axes[i] for i in table) for table in own)
@@ -296,7 +296,7 @@ class _Some:
         return cast(StrategyRelease, mechanism).half_widths(level)[self.span]
 
 
-def joined(queries: Sequence[Query], weights: Sequence[float]) -> list[tuple[Query, tuple[int, ...]]]:
+def joined(queries: Sequence[Query], weights: Sequence[Fraction]) -> list[tuple[Query, tuple[int, ...]]]:
     """The questions, with those put together that are about one histogram, and the numbers of the questions in each.
 
     Args:
@@ -319,7 +319,7 @@ def joined(queries: Sequence[Query], weights: Sequence[float]) -> list[tuple[Que
             if len(together) > 1:
                 members = tuple(cast(CountQuery, queries[place]) for place in together)
                 first = members[0]
-                importance = tuple(float(weights[place]) for place in together)
+                importance = tuple(weights[place] for place in together)
                 asked = kind(
                     dataset=first.dataset,
                     contribution=first.contribution,
@@ -375,7 +375,7 @@ def _workload_of(member: CountQuery, workload: StackedWorkload | None = None) ->
     return found
 
 
-def _rounded(weights: Sequence[float]) -> tuple[Fraction, ...]:
+def _rounded(weights: Sequence[Fraction]) -> tuple[Fraction, ...]:
     """Weights as whole multiples of 2^-20 of the largest: so coarse that no rounding of a double changes them."""
     largest = max(weights)
     return tuple(Fraction(max(1, round(weight / largest * _UNIT)), _UNIT) for weight in weights)

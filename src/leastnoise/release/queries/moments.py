@@ -237,7 +237,7 @@ class Moment(Quotient):
     def sensitivity(self) -> Sensitivity:
         """Of the parts of a cell together."""
         measure = self.measure(self.degree, self.scale.steps[0])
-        return sensitivity_of(self.contribution, measure, (self.cells,), parts=True)
+        return sensitivity_of(self.contribution, measure, self.cells, parts=True)
 
     @property
     def noisy(self) -> tuple[tuple[Sensitivity, int], ...]:

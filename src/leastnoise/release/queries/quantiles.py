@@ -114,7 +114,7 @@ class Quantiles(CellQuery):
 
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """The rank mechanism with the least error on the reference."""
-        sensitivity = sensitivity_of(self.contribution, CountRows(), (self.cells,) if self.axes else (1,), norm="l∞")
+        sensitivity = sensitivity_of(self.contribution, CountRows(), self.cells, norm="l∞")
         rows = sensitivity.each
         found = [
             (method, self._within(price, method, rows, sensitivity.cells))

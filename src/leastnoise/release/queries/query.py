@@ -403,7 +403,7 @@ class CountQuery(CellQuery):
 
     def sensitivity_of_counts(self, norm: Norm = "l1") -> Sensitivity:
         """By how much one unit can change the counts."""
-        return sensitivity_of(self.contribution, self.counted, (self.cells,), norm=norm)
+        return sensitivity_of(self.contribution, self.counted, self.cells, norm=norm)
 
 
 def _plain(views: tuple[Mapping[str, Any], ...]) -> list[Json]:

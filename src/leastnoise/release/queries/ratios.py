@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.data import SumOf
-from leastnoise.exact import Enclosure
+from leastnoise.exact import Enclosure, double_of
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.numeric.weighted_sum import reach_of_sum
 from leastnoise.model import LEVEL, ErrorEstimate, Reason, Sensitivity, number
@@ -69,7 +69,7 @@ class Ratio(Quotient):
 
     @property
     def noisy(self) -> tuple[tuple[Sensitivity, int], ...]:
-        return tuple((sensitivity_of(self.contribution, each, (self.cells,)), self.cells) for each in self.measures)
+        return tuple((sensitivity_of(self.contribution, each, self.cells), self.cells) for each in self.measures)
 
     @property
     def reason(self) -> Reason:
@@ -115,12 +115,12 @@ class Ratio(Quotient):
         value = top / bottom if bottom > 0 else Fraction(0)
         value = value if signed else max(value, Fraction(0))
         if bottom <= wide:
-            return float(value), start, inf
+            return double_of(value), start, inf
         zero = Fraction(0)
         left = (min((top - far) / (bottom - wide), zero) if signed else zero, max((top + far) / (bottom - wide), zero))
         for _ in range(_ROUNDS):
             reach = reach_of_sum(noises, (upper.step, max(map(abs, left)) * lower.step), level)
             left = narrowed(left, (top - reach) / bottom, (top + reach) / bottom)
             if left[0] > left[1]:  # no ratio explains the sums: less likely than a miss
-                return float(value), start, inf
-        return float(value), float(left[0]), float(left[1])
+                return double_of(value), start, inf
+        return double_of(value), double_of(left[0]), double_of(left[1])

@@ -71,7 +71,7 @@ class CountUnknownKeys(KeyQuery):
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """The noise, with the least threshold for it, at which the rarest keys show."""
         require_delta(price)
-        sensitivity = sensitivity_of(self.contribution, CountUnits(), (None,))
+        sensitivity = sensitivity_of(self.contribution, CountUnits(), None)
         ranking = plan_for(UnknownKeys(price.epsilon, price.delta, sensitivity.cells, sensitivity.each))
         mechanism = cast(ThresholdedCounts, ranking.best)
         return AnswerPlan(
