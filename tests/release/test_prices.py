@@ -333,7 +333,10 @@ def test_steps_are_taken_again_at_another_level(open_people):
     tables = dataset.tables(keys={"city": CITIES, "sex": ["m", "f"], "member": [True, False]}).release(1)
     assert tables.with_confidence("1/2").table["value"] == tables.table["value"]
     assert tables.with_confidence("1/2").table["low"] != tables.table["low"]
-    assert dataset.choose(["age < 30", "age >= 30"]).release(1).interval("1/2") is None
+    choice = dataset.choose(["age < 30", "age >= 30"]).release(1)
+    assert choice.interval() is None
+    with pytest.raises(BadParameter, match="a choice has none"):
+        choice.interval("1/2")
 
 
 @pytest.mark.parametrize(("name", "price"), ALL, ids=str)

@@ -1,12 +1,15 @@
 """Every query on a real table: with an ε at which noise is all but impossible the truth comes back, bounded by unit."""
 
 from collections import Counter, defaultdict
+from decimal import Decimal
 from fractions import Fraction
 from math import isnan
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import leastnoise as ln
 from leastnoise.data import col
 from leastnoise.errors import BadParameter, TooLarge, UnknownLabel
 from leastnoise.model.privacy import Privacy
@@ -142,10 +145,33 @@ def test_medians_by_key_with_intervals(open_people, people):
         assert value in range(ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2] + 1)
         assert low <= value <= high
     assert release.interval(0.9) == release.interval()
-    assert release.interval(0.99) is None  # that was not paid for
+    with pytest.raises(BadParameter, match="interval_confidence"):
+        release.interval(0.99)  # that was not paid for
     assert "95 % error" in release.caption
     assert release.caption.endswith("rows")
     assert "50 % of the price pay for intervals that hold with 95 %" in " ".join(str(release.plan).split())
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "grid", "ends"),
+    [
+        (pa.float64(), 50.7, {"bounds": (0, 100), "step": 1}, (50 - 1 / 16, 51 + 1 / 16)),
+        (pa.float64(), 0.0, {"bounds": (0, 100), "step": 1}, (0, 1 / 16)),
+        (pa.int64(), 57, {"bounds": (0, 100), "step": 10}, (49, 60)),  # counted at every fifth: 57 is between
+        (pa.int64(), 57, {"bounds": (0, 100), "step": 1}, (57, 57)),
+        (pa.float64(), 57, {"grid": [0, 50, 60, 100]}, (55, 80)),
+        (pa.decimal128(9, 2), Decimal("57.25"), {"grid": [0, 50, 60, 100]}, (55, 80)),
+    ],
+    ids=str,
+)
+def test_an_interval_holds_a_median_between_two_points(kind, value, grid, ends, tmp_path):
+    table = pa.table({"pay": pa.array([value] * 999, kind)})
+    with ln.open(table, name="paid", budget=SURE, ledger=tmp_path / "ledger") as paid:
+        asked = paid.median("pay", **grid, interval_share="1/2")
+        low, high = asked.release("1/2").interval()
+        assert low <= value <= high
+        low, high = asked.release(20).interval()
+        assert (low, high) == ends
 
 
 def test_quantiles_by_two_axes_have_a_row_for_each_group_and_level(open_people):

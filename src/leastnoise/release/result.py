@@ -77,11 +77,20 @@ class Release:
 
         Args:
             confidence: The probability with which they hold, each for itself; that of the release if left out.
+
+        Raises:
+            BadParameter: A confidence is asked for, and there are no intervals with it.
         """
         table = (self if confidence is None else self.with_confidence(confidence)).table
         _, low, high = measure_names(table.keys)
         if low not in table.columns:
-            return None
+            if confidence is None:
+                return None
+            raise BadParameter(
+                "this release has no intervals that hold with this probability",
+                given=confidence,
+                fix="a quantile has those that interval_share and interval_confidence pay for; a choice has none",
+            )
         pairs = tuple(zip(table[low], table[high], strict=True))
         return pairs if table.keys else pairs[0]
 

@@ -19,6 +19,9 @@ SHAPES = {
     "two values": lambda dice, n: dice.choice([10, 90], n),
     "one value": lambda _, n: np.full(n, 100),
     "ends": lambda _, n: np.where(np.arange(n) < n // 2, 0, 100),
+    "just below a point": lambda _, n: np.full(n, 50.7),
+    "just above a point": lambda _, n: np.full(n, 50.3),
+    "close together": lambda dice, n: dice.normal(50.2, 0.2, n),
 }
 
 

@@ -1,7 +1,8 @@
 """An end of an interval around a quantile: a point that lies on one side of it, with a stated probability on all data.
 
-The lower end of a q-quantile of n records is a private quantile that aims `margin` records below rank q·n. It is wrong
-if at least q·n records lie below it; then at least margin records stand against it. On the first point of the lattice,
+The lower end of a q-quantile of n records is a private quantile that aims `margin` records below rank q·n. A record
+between two points counts as the lower one, so that as many records lie below a point as in truth. The end is wrong if
+at least q·n records lie below it; then at least margin records stand against it. On the first point of the lattice,
 which is never wrong, at most B stand: it is the anchor of the law. So a wrong point needs at least ⌈margin/u⌉ − B
 changes more than the best one, u = max(q, 1 − q) or 1, and of M others one is chosen with probability at most
 M·e^(−(ε/2)·(⌈margin/u⌉ − B)). The margin makes that at most `miss`. With few records nothing but the anchor is safe,
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from leastnoise.errors import BadParameter
 from leastnoise.exact import Enclosure, NumberLike, least_whole, ln, read_rational
 from leastnoise.mechanisms.rank.quantile import Quantile, small_rank_certificate
-from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule
+from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule, Records
 from leastnoise.model import LEVEL, Certificate, ErrorEstimate, Reason
 
 __all__ = ["QuantileBound"]
@@ -96,6 +97,11 @@ class QuantileBound(Quantile):
     def _anchored(self) -> int:
         """How many changes the anchor needs at most."""
         return least_whole(lambda changes: changes * (self.epsilon / 2) >= ln(_ANCHOR_ODDS))
+
+    def _read(self, truth: object) -> Records:
+        """The records, each at the point next to it on the outer side."""
+        cells, last = super()._read(truth).cells(), self.lattice.last
+        return cells.put_down(last) if self.side == "lower" else cells.put_up(last)
 
     def error(self, level: Fraction = LEVEL) -> ErrorEstimate:
         """The probability of the wrong side, at most."""

@@ -92,6 +92,32 @@ class PlaceCounts:
         stop = len(self.places) if last is None else int(np.searchsorted(self.places, last, side="left"))
         return PlaceCounts(self.places[start:stop], self.counts[start:stop])
 
+    def put_down(self, last: int) -> PlaceCounts:
+        """The same records, each at the last point that is not above it; `put_up`: the first that is not below it.
+
+        Each record goes by itself, so one more record is still one more. Whoever lies beyond the ends stays at the end.
+
+        >>> cells = PlaceCounts.of(np.array([2, 2, 2, 5]), np.array([-1, 0, 1, -1]))
+        >>> cells.put_down(9).places.tolist(), cells.put_up(9).places.tolist()
+        ([1, 2, 4], [2, 3, 5])
+        """
+        return self._put(0, -1, last)
+
+    def put_up(self, last: int) -> PlaceCounts:
+        """See `put_down`."""
+        return self._put(1, 1, last)
+
+    def _put(self, side: int, by: int, last: int) -> PlaceCounts:
+        if self.sides is None:
+            return self
+        leaving = self.sides[side]
+        places = np.concatenate([self.places, np.clip(self.places + by, 0, last)])
+        counts = np.concatenate([self.counts - leaving, leaving])
+        found, cell = np.unique(places[counts > 0], return_inverse=True)
+        together = np.zeros(len(found), dtype=np.int64)
+        np.add.at(together, cell, counts[counts > 0])
+        return PlaceCounts(found, together)
+
     def moved(self, by: int) -> PlaceCounts:
         """The same records, all so many places further."""
         return PlaceCounts(self.places + by, self.counts)

@@ -11,15 +11,17 @@ to both sides of the first by a margin that covers the worst database; they get 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from math import lcm
+from math import ceil, lcm
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from leastnoise.composition.cost import covers, pure_within
 from leastnoise.data import CountRows, Kind
@@ -142,8 +144,8 @@ class Quantiles(CellQuery):
                 f"{' of each group' if self.axes else ''} were spread evenly over the grid, the public reference; "
                 + "".join(f"{found[i][0]} {errors[i]:.3g}, " for i in order[1:])
                 + "the errors above are bounds for the worst table",
-                "errors count rows between answer and true quantile, beyond those of the best grid point; "
-                f"a value counts as the nearest of {len(self._counted)} points",
+                "errors count rows between answer and true quantile where every value is a point of the grid; where many "
+                f"lie between two, the answer may be either; a value counts as the nearest of {len(self._counted)} points",
                 f"the grid has {len(self.grid)} points from {number(self.grid[0])} to {number(self.grid[-1])}",
                 *saved,
                 *self._interval_notes,
@@ -273,7 +275,7 @@ class Quantiles(CellQuery):
         return SeveralQuantiles(epsilon, self.levels, self.grid[0], self.grid[-1], step=self.even, method=method)
 
     def _table(self, whole: bool, paid: Fraction, drawn: list[float], level: Fraction) -> TidyTable:
-        """A row for each group and level, never decreasing; whole numbers where the grid has no others.
+        """A row for each group and level, never decreasing; whole numbers where there are no others.
 
         Intervals are shown as far as they are paid for.
         """
@@ -285,11 +287,32 @@ class Quantiles(CellQuery):
         values, low, high = np.sort(rows[:, :count], axis=1), rows[:, count::2], rows[:, count + 1 :: 2]
         shown = [values]
         if self.interval_share is not None and level <= paid:
+            low, high = self._outer(low, -1), self._outer(high, 1)
             shown += [np.minimum(np.minimum(low, high), values), np.maximum(np.maximum(low, high), values)]
-        kind = int if whole else float
-        names = measure_names(tuple(several))
-        columns = {name: tuple(map(kind, part.ravel().tolist())) for name, part in zip(names, shown, strict=False)}
+        kinds = (int if whole else float, *(int if whole and self._are_whole else float,) * 2)
+        named = zip(measure_names(tuple(several)), shown, kinds, strict=False)
+        columns = {name: tuple(map(kind, part.ravel().tolist())) for name, part, kind in named}
         return TidyTable({**several, **columns}, tuple(several))
+
+    @property
+    def _are_whole(self) -> bool:
+        """Whether all values are whole numbers."""
+        return self.dataset.table.columns[self.column] is Kind.INTEGER
+
+    def _outer(self, ends: NDArray[np.float64], side: int) -> NDArray[np.float64]:
+        """How far values go that count as one of these points, down or up: halfway to the next point of the count.
+
+        Halfway counts as up. Values beyond the grid count as its ends.
+        """
+        points, found = [float(point) for point in self.grid], np.empty_like(ends)
+        for place, end in np.ndenumerate(ends):
+            here = bisect_left(points, end)
+            there = min(max(here + side, 0), len(points) - 1)
+            edge = self.grid[here] + (self.grid[there] - self.grid[here]) / (2 * self._parts)
+            if self._are_whole and there != here:
+                edge = Fraction(ceil(edge) - (side > 0))
+            found[place] = float(edge)
+        return found
 
 
 def _scaled(event: Event, factor: Fraction) -> Event:
