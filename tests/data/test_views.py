@@ -223,6 +223,21 @@ def test_bounds_of_any_size_end_with_a_typed_error_or_a_sum(tmp_path, ends):
         view.discover(Contribution("u"), ("s",))
 
 
+@pytest.mark.parametrize(
+    "names", [("half", "HALF"), ("x" * 70, "x" * 71), ("K\u00d6ln", "k\u00f6ln"), ("s", "\u017f")], ids=["capitals", "long", "umlaut", "long s"]
+)
+def test_no_two_columns_have_names_that_an_engine_takes_for_one(tmp_path, names):
+    """DuckDB would read the first of two columns `half` and `HALF` for both, without a word."""
+    made = in_duckdb(tmp_path)
+    with made.table:
+        for make in (derive_columns, lambda table, given: per_unit_rows(table, "u", given, None)):
+            with pytest.raises(BadParameter, match="such a column"):
+                make(made.table, dict.fromkeys(names, "count(*)" if make is not derive_columns else "n % 2"))
+        view = derive_columns(made.table, {names[0]: "n % 2"})
+        with pytest.raises(BadParameter, match="such a column"):
+            derive_columns(view, {names[1]: "n % 3"})
+
+
 def test_a_view_is_closed_with_its_table_and_refuses_what_is_wrong(tmp_path):
     made = in_duckdb(tmp_path)
     for columns, words in (

@@ -162,6 +162,36 @@ def test_bounds_and_keys_come_from_the_description(people):
     assert asked(found) == asked(people.mean("age", (0, 10), step=2))
 
 
+def test_formulas_that_differ_in_capitals_or_far_behind_are_two(people):
+    """An engine may tell names apart by less than their letters; each formula keeps a column of its own."""
+    long = f"coalesce(age{', 0' * 20})"
+    for one, other, nobody in (
+        ("CASE WHEN city = 'Bonn' THEN 1 ELSE 0 END", "CASE WHEN city = 'bonn' THEN 1 ELSE 0 END", 2),
+        (f"CASE WHEN {long} > 0 THEN 1 ELSE 0 END", f"CASE WHEN {long} > 1e4 THEN 1 ELSE 0 END", 1),
+    ):
+        found = people.sql(f"SELECT {one} AS a, {other} AS b, COUNT(*) AS n FROM p GROUP BY a, b").queries[0]  # noqa: S608
+        assert found.read().ravel().tolist() == [0, 2, 0, nobody]
+        assert len({name[:60] for name in found.dataset.table.columns}) == len(found.dataset.table.columns)
+        found = people.sql(f"SELECT {one} AS a, SUM({other}) AS s FROM p GROUP BY 1").queries[0]  # noqa: S608
+        assert found.read().ravel().tolist() == [0, 0]
+
+
+def test_a_column_that_is_called_like_a_formula_is_not_taken_for_it(tmp_path):
+    """As `CREATE TABLE … AS SELECT lower(city)` makes one."""
+    (tmp_path / "odd.csv").write_text("id,city,lower(city)\n1,Bonn,ulm\n2,ULM,ulm\n")
+    with ln.open(tmp_path / "odd.csv", privacy_unit="id", budget=1, ledger=tmp_path / "ledger") as odd:
+        text = "SELECT {0}, COUNT(*) FROM odd WHERE {0} IN ('ulm', 'bonn') GROUP BY {0}"
+        for name, wanted in (("lower(city)", [1, 1]), ('"lower(city)"', [2, 0])):
+            assert odd.sql(text.format(name)).queries[0].read().tolist() == wanted
+
+
+def test_an_answer_has_no_two_columns_of_one_name(people):
+    """`n` has its error bars in `n_low` and `n_high`, which no item may be called."""
+    for text in ("COUNT(*) AS n, COUNT(age) AS n_low", "COUNT(age) AS n_high, COUNT(*) AS n"):
+        with pytest.raises(BadFilter, match="one name"):
+            people.sql(f"SELECT {text} FROM p")  # noqa: S608 - no database reads it
+
+
 REFUSED = {
     "SELECT * FROM p": r"SELECT \* .*line 1, column 8",
     "SELECT city FROM p": "not in GROUP BY.*column 8",

@@ -68,7 +68,9 @@ __all__ = [
     "SumOf",
     "TimeAxis",
     "counted",
+    "cut_name",
     "decimal_text",
+    "engine_name",
     "free_name",
     "key_text",
     "whole_range",
@@ -460,6 +462,25 @@ Measure = CountRows | CountUnits | SumOf
 def counted(of: str) -> CountRows | CountUnits:
     """What a count of "units" or "rows" adds up."""
     return CountUnits() if of == "units" else CountRows()
+
+
+_SHORTEST = 63  # bytes of a name that all engines tell apart
+
+
+def cut_name(name: str) -> str:
+    """As much of a column's name as all engines look at."""
+    return name.encode(errors="replace")[:_SHORTEST].decode(errors="ignore")
+
+
+def engine_name(name: str) -> str:
+    """What all engines tell apart of a column's name: not its capitals, and nothing behind its first 63 bytes.
+
+    Of two columns of a query that agree in it, DuckDB takes the first for both, without a word.
+
+    >>> engine_name("Age") == engine_name("age"), engine_name("a" * 63) == engine_name("a" * 64)
+    (True, True)
+    """
+    return cut_name(name).casefold()
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from leastnoise.data.columns import cut_name, engine_name
 from leastnoise.data.links import ColumnPlace, DatabaseShape, Link, require_comparable
 from leastnoise.errors import BadParameter, TooLarge, UnsafeJoin
 
@@ -29,7 +30,6 @@ End = tuple[str, str]
 """A column in a join: (alias, column)."""
 
 _MOST_SOURCES = 30
-_SHORTEST = 63  # bytes of a name that all engines tell apart
 
 
 @dataclass(frozen=True)
@@ -194,11 +194,10 @@ def _require_distinct(names: Mapping[str, End], unit: str) -> None:
 
     Columns of one table may differ in capitals alone where its engine tells them apart; the unit stands for itself.
     """
-    seen: dict[bytes, str] = {}
+    seen: dict[str, str] = {}
     for name, (alias, _) in names.items():
-        short = name.encode()[:_SHORTEST]
-        before = seen.setdefault(short.lower(), name)
-        together = alias == names[before][0] and unit not in (name, before) and short != before.encode()[:_SHORTEST]
+        before = seen.setdefault(engine_name(name), name)
+        together = alias == names[before][0] and unit not in (name, before) and cut_name(name) != cut_name(before)
         if names[before] != names[name] and not together:
             raise _one_name(before, name)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 
-from leastnoise.data.columns import Column, Kind, SumOf, whole_range
+from leastnoise.data.columns import Column, Kind, SumOf, engine_name, whole_range
 from leastnoise.data.dialect import Fragment, join, select
 from leastnoise.data.identity import Identity
 from leastnoise.data.joined_table import MemberTable
@@ -262,8 +262,14 @@ def _require_names(table: Table, given: Mapping[str, str]) -> None:
             given=type(given).__name__ if not isinstance(given, Mapping) else len(given),
             fix='pass for example {"senior": "age >= 65"}',
         )
+    taken = {engine_name(name) for name in table.columns}
     for name in given:
         if not isinstance(name, str) or not name or not name.isprintable():
             raise BadParameter("a column has a name", given=name, fix='write for example "senior"')
-        if name.lower() in {known.lower() for known in table.columns}:
-            raise BadParameter("there is such a column already", given=name, fix="choose another name")
+        if engine_name(name) in taken:
+            raise BadParameter(
+                "there is such a column already",
+                given=name,
+                fix="choose another name, which differs in more than capitals and in its first 63 letters",
+            )
+        taken.add(engine_name(name))

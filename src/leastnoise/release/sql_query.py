@@ -11,14 +11,16 @@ the description, or from the formula (`month(day)`). Without them only units are
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from itertools import count
 from math import sqrt
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from leastnoise.data import Kind, Predicate, Source
+from leastnoise.data.columns import engine_name
 from leastnoise.data.predicates import (
     Aggregate,
     Case,
@@ -372,8 +374,12 @@ class _Questions:
         self._where = None if statement.where is None else typed(statement.where, types)
         self._items = [(item, self._typed(item, types)) for item in statement.items]
         terms = [*self._groups, *(term for _, what in self._items for term in _values(what))]
-        self._names = {str(term): term.column if isinstance(term, Name) else str(term) for term in terms}
-        derived = {name: name for name in self._names.values() if name not in view.columns}
+        self._names = {str(term): term.column for term in terms if isinstance(term, Name)}
+        derived, taken = dict[str, str](), {engine_name(name) for name in view.columns}
+        for text in dict.fromkeys(str(term) for term in terms if not isinstance(term, Name)):
+            self._names[text] = name = _derived_name(text, taken)
+            derived[name] = text
+            taken.add(engine_name(name))
         self.dataset = view.with_columns(derived) if derived else view
 
     def made(self) -> tuple[Query, ...]:
@@ -404,10 +410,17 @@ class _Questions:
         found = dict[str, Kind]()
         for item, what in self._items:
             if isinstance(what, Aggregate):
-                found |= dict.fromkeys((item.name, f"{item.name}_low", f"{item.name}_high"), Kind.REAL)
+                made = dict.fromkeys((item.name, f"{item.name}_low", f"{item.name}_high"), Kind.REAL)
             else:
                 name = self._name(what)
-                found[item.name] = Kind.TEXT if name in binned else self.dataset.table.columns[name]
+                made = {item.name: Kind.TEXT if name in binned else self.dataset.table.columns[name]}
+            if shared := made.keys() & found.keys():
+                raise BadFilter(
+                    f"two columns of the answer would have one name ({item.position})",
+                    given=min(shared),
+                    fix="name one otherwise: an aggregate n has its error bars in n_low and n_high",
+                )
+            found |= made
         return found
 
     def _typed(self, item: Item, types: Mapping[str, Any]) -> Term | Aggregate:
@@ -540,6 +553,17 @@ class _Questions:
             )
         step = known.steps.get(name)
         return name, {"bounds": bounds} | ({"step": step} if step is not None else {})
+
+
+def _derived_name(text: str, taken: Collection[str]) -> str:
+    """What the column of an expression is called: its text, behind a number where an engine could take it for another.
+
+    Two texts may differ in capitals alone, `city = 'Bonn'` and `city = 'bonn'`, or far behind; and a table may have a
+    column that is called like a formula, as `CREATE TABLE … AS SELECT lower(city)` makes one.
+    """
+    shown = text if text.isprintable() else ascii(text)
+    names = (f"({number}) {shown}" if number > 1 else shown for number in count(1))
+    return next(name for name in names if engine_name(name) not in taken)
 
 
 def _values(what: Term | Aggregate) -> list[Term]:
