@@ -239,6 +239,8 @@ REFUSED = {
     "SELECT COUNT(*) FROM p GROUP BY ROLLUP (city)": "ROLLUP",
     "SELECT COUNT(*) FROM p GROUP BY COUNT(*)": "COUNT|aggregates",
     "SELECT COUNT(*) FROM p GROUP BY 3": "no item",
+    "SELECT lower(city) AS city, COUNT(*) FROM p GROUP BY city": "column of the table and another item.*column 59.*BY 1",
+    "SELECT age AS city, COUNT(*) FROM p GROUP BY city": "column of the table and another item",
     "SELECT COUNT(*) FROM p LIMIT age": "whole number",
     "SELECT COUNT(*) FROM p LIMIT 10%": "LIMIT|expected|whole",
     "SELECT COUNT(*) AS n FROM p HAVING age > 1": "see the answer",

@@ -107,6 +107,23 @@ def test_sql_joins_linked_tables(tmp_path):
             shop.sql("SELECT COUNT(*) FROM customers c JOIN orders o ON c.id = o.customer_id WHERE id = 1")
 
 
+def test_using_names_the_first_of_the_columns_that_are_one(tmp_path):
+    """Somebody without an order keeps her note: the second LEFT JOIN does not hang on the first one."""
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as connection:
+        connection.execute("CREATE TABLE people AS SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS v(id, city)")
+        connection.execute("CREATE TABLE orders AS SELECT * FROM (VALUES (1, 5)) AS v(id, price)")
+        connection.execute("CREATE TABLE notes AS SELECT * FROM (VALUES (1, 'x'), (2, 'y')) AS v(id, word)")
+    links = {"orders.id": "people.id", "notes.id": "people.id"}
+    with ln.open(
+        tmp_path / "t.duckdb", privacy_unit="people.id", links=links, budget=1, ledger=tmp_path / "ledger"
+    ) as shop:
+        text = "SELECT COUNT(n.word) FROM people p LEFT JOIN orders o USING (id) LEFT JOIN notes n USING (id)"
+        assert shop.sql(text).queries[0].read().tolist() == [2]
+        text = "SELECT COUNT(*) FROM people p JOIN orders o ON o.id = p.id JOIN notes n USING (id)"
+        with pytest.raises(BadFilter, match="several tables have this column.*line 1.*p.id = n.id or o.id = n.id"):
+            shop.sql(text)
+
+
 def _sources():
     from leastnoise.data import Source
 

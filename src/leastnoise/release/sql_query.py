@@ -325,12 +325,19 @@ def _view_of(dataset: Dataset, text: SelectText, *, per_unit: bool = False) -> t
 
 
 def _source(table: FromTable, before: Sequence[FromTable], database: _Tables) -> Source:
-    """A table of FROM; `USING (c)` names the column of the nearest table before that has it."""
+    """A table of FROM; `USING (c)` names the column c of the tables before, which are one where they were joined so.
+
+    That one is the first of them: it is there also where a LEFT JOIN found no partner in the others.
+    """
 
     def told(alias: str, column: str) -> tuple[str, str]:
         if alias:
             return alias, column
-        having = [each.alias for each in before if column in database.columns_of(each.name)]
+        merged = [each.alias for each in before if ("", column) in (one for one, _ in each.on)]
+        having = [each.alias for each in before if column in database.columns_of(each.name) and each.alias not in merged]
+        if len(having) > 1:
+            written = " or ".join(f"{each}.{column} = {table.alias}.{column}" for each in having)
+            raise BadFilter(f"several tables have this column ({table.position})", given=column, fix=f"write ON {written}")
         return (having or [before[-1].alias])[-1], column
 
     return Source(table.name, table.alias, tuple((told(*one), told(*other)) for one, other in table.on), table.left)

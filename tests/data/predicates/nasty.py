@@ -166,7 +166,7 @@ def _written(dice, kind, deep):
 
     leaves = {
         Kind.INTEGER: ["whole", "big", "0", "-3", "7", "18446744073709551616", "whole % 5"],
-        Kind.REAL: ["real", "other", "money", "0.5", "-2.5", "1e25", "0"],
+        Kind.REAL: ["real", "other", "money", "0.5", "-2.5", "1e25", "0", "1e200", "1e-200"],
         Kind.TEXT: ["name", _ODD, "'Köln'", "' a '", "'12'", "''"],
         Kind.BOOLEAN: ["flag", "TRUE", "FALSE"],
         Kind.DATE: ["born", "DATE '2000-02-29'"],

@@ -243,6 +243,13 @@ class SelectText:
                 item for item in items if item.name == str(node.this.this) and not isinstance(item.what, Aggregate)
             ]
             chosen = by_name[0] if by_name else None
+            column = None if chosen is None else reader.column(chosen.name)
+            if chosen is not None and column is not None and chosen.what != Name(column):
+                raise BadFilter(
+                    f"this names a column of the table and another item ({reader.where(node)})",
+                    given=chosen.name,
+                    fix=f"call the item otherwise, or write GROUP BY {items.index(chosen) + 1}",
+                )
         found = reader.any_value(node) if chosen is None else chosen.what
         if isinstance(found, Aggregate):
             raise reader.refused(node, "aggregates in GROUP BY", "group by columns and expressions of one row")
@@ -281,6 +288,10 @@ class _StatementReader(ExpressionReader):
     def __init__(self, resolve: Resolve, *, per_unit: bool = False) -> None:
         super().__init__("statement", ())
         self._resolve, self._aggregates = resolve, FEATURES if per_unit else AGGREGATES
+
+    def column(self, name: str) -> str | None:
+        """The column that a name without a table stands for, if there is one."""
+        return self._resolve((name,))
 
     def resolved(self, parts: tuple[str, ...], node: exp.Expr) -> str:
         found = self._resolve(parts)

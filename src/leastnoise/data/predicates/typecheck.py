@@ -411,6 +411,8 @@ def _reach(term: Term) -> tuple[int, int]:
     if isinstance(term, Case | Function):
         inner = [_reach(part) for part in (term.branches if isinstance(term, Case) else term.arguments)]
         return min(low for low, _ in inner), max(high for _, high in inner)
+    if isinstance(term, Cast) and kind_of(term.term) is not Kind.TEXT:
+        return _reach(term.term)  # a cast of a number is that number, which no one has brought into range
     if isinstance(term, Literal):
         size = abs(float(cast(Decimal, term.value)))
         exponents = (floor(log10(size)), ceil(log10(size))) if size else (0, 0)
