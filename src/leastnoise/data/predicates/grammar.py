@@ -189,6 +189,8 @@ def _unreadable(
         )
     signs = {here.text, before.text, text[here.start :][:1]}
     usual = "write comparisons such as age >= 18 joined with AND, OR and NOT, and close all parentheses"
+    if what == "statement" and here.text.isidentifier():
+        usual = f'{usual}; a column called {here.text} is written "{here.text}"'
     return BadFilter(
         f"expected something else in the {what} at {_at(here)}",
         given=text[here.start :][:40],
