@@ -57,7 +57,8 @@ def is_private(mechanism, event, before, after, cells=None):
         noise = Geometric(mechanism.epsilon, mechanism.sensitivity)
         return _sums_within([(noise, d) for d in _difference(before, after)], event)
     if isinstance(mechanism, PureMarginalsMechanism):
-        return _sums_within([(mechanism.noise, d) for d in _difference(before, after)], event)
+        moved = _difference(*map(mechanism.measure, (before, after)))
+        return _sums_within(list(zip(mechanism.cell_noises, moved, strict=True)), event)
     if isinstance(mechanism, PureStrategyMechanism):
         moved = _difference(*map(mechanism.measure, cells or (before, after)))
         return _sums_within([(mechanism.geometric, d) for d in moved], event)

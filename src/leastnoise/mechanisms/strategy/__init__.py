@@ -5,6 +5,7 @@ from leastnoise.mechanisms.strategy.marginals import MarginalsMechanism, plan_ma
 from leastnoise.mechanisms.strategy.planning import Strategy, plan_strategy
 from leastnoise.mechanisms.strategy.pure_marginals import PureMarginalsMechanism
 from leastnoise.mechanisms.strategy.pure_planning import plan_pure_strategy
+from leastnoise.mechanisms.strategy.pure_shares import shared_price
 from leastnoise.mechanisms.strategy.running_totals import RunningDay, RunningTotals, plan_running
 from leastnoise.mechanisms.strategy.strategy_mechanism import (
     Estimates,
@@ -35,4 +36,5 @@ __all__ = [
     "plan_pure_strategy",
     "plan_running",
     "plan_strategy",
+    "shared_price",
 ]

@@ -1,14 +1,16 @@
-"""Marginal tables with Laplace noise: every cell of every table gets some, then least squares makes all of them agree.
+"""Marginal tables with Laplace noise on the cells of some of them, then least squares makes all of them agree.
 
-One unit changes each of the k tables by at most groups·rows in the ℓ1 norm, so discrete Laplace noise for k times
-that is ε-private. Each table B ⊇ A holds the interaction A of columns (`model/marginals.py`) with a variance in
-proportion to m_B = Π n_i over B∖A. Interactions are orthogonal, so the least squares estimate of A is the average
-over these tables, weighted by 1/m_B, and σ_A² = Var/Σ_B (1/m_B) in the formulas of docs/theory/marginals.md.
+What is measured are tables k that are part of those asked for, with parts p_k of the price: one unit changes each by at
+most groups·rows in the ℓ1 norm, so discrete Laplace noise for that at ε·p_k/Σp is ε-private for all together. Each
+table k ⊇ A holds the interaction A of columns (`model/marginals.py`) with the variance Var_k·m_k, m_k = Π n_i over
+k∖A. Interactions are orthogonal, and A is estimated by the average over these tables, weighted by q_k/m_k with
+q_k = p_k². For equal parts that is least squares; else it is nearly, for Var_k is nearly in proportion to 1/p_k². So
+σ_A² = Σ (q_k²·Var_k/m_k)/(Σ q_k/m_k)² in the formulas of docs/theory/marginals.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -19,6 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from leastnoise.errors import BadParameter
 from leastnoise.exact import Enclosure, Exact, NumberLike, Size, Source, read_integer, read_rate, shape_of, sqrt_above
 from leastnoise.mechanisms.histogram.independent_noise import require_drawable
 from leastnoise.mechanisms.histogram.mapped_noise import reach_of
@@ -36,15 +39,18 @@ from leastnoise.model import (
     Mechanism,
     Pure,
     Reason,
+    share_of,
     variance_of,
 )
 
 __all__ = ["PureMarginalsMechanism"]
 
+_MOST_PART = 1 << 32
+
 
 @dataclass(frozen=True, init=False)
 class PureMarginalsMechanism(Mechanism):
-    """All tables with discrete Laplace noise on every cell; the truth are the counts of all tables.
+    """Some tables with discrete Laplace noise on every cell; the truth are the counts of all tables asked for.
 
     Args:
         sizes: How many values each column has.
@@ -52,6 +58,8 @@ class PureMarginalsMechanism(Mechanism):
         epsilon: The privacy of all tables together.
         groups: The most cells of each table that one unit is in.
         rows: The most that it adds to one of them.
+        parts: Which tables are measured, each a part of one that is asked for, and whole numbers in proportion to what
+            each gets of ε; None for all tables and equal parts. `shared_price` finds good ones.
 
     >>> both = PureMarginalsMechanism((2, 3), [(0,), (1,)], 1)
     >>> first, second = both.tables(both.release([4, 5, 2, 3, 4]))
@@ -64,6 +72,8 @@ class PureMarginalsMechanism(Mechanism):
     epsilon: Exact
     groups: int
     rows: int
+    measured: tuple[Columns, ...]
+    parts: tuple[int, ...]
 
     def __init__(
         self,
@@ -72,22 +82,45 @@ class PureMarginalsMechanism(Mechanism):
         epsilon: NumberLike,
         groups: NumberLike = 1,
         rows: NumberLike = 1,
+        parts: Mapping[Columns, int] | None = None,
     ) -> None:
         object.__setattr__(self, "plan", plan_marginals(sizes, tables))
         object.__setattr__(self, "epsilon", read_rate(epsilon, "epsilon"))
         object.__setattr__(self, "groups", read_integer(groups, "groups", at_least=1, at_most=MOST_GROUPS))
         object.__setattr__(self, "rows", read_integer(rows, "rows", at_least=1, at_most=MOST_ROWS_PER_UNIT))
-        require_drawable(self.noise.sensitivity, self.epsilon)
+        given = dict.fromkeys(self.plan.tables, 1) if parts is None else dict(parts)
+        object.__setattr__(self, "measured", tuple(given))
+        read = tuple(read_integer(part, "parts", at_least=1, at_most=_MOST_PART) for part in given.values())
+        object.__setattr__(self, "parts", read)
+        within = all(any(set(one) <= set(table) for table in self.plan.tables) for one in self.measured)
+        covered = all(any(set(table) <= set(one) for one in self.measured) for table in self.plan.tables)
+        if not within or not covered or any(list(one) != sorted(set(one)) for one in self.measured):
+            raise BadParameter(
+                "measured are parts of the tables, each table within one of them", fix="leave `parts` out, for all"
+            )
+        for noise in self.noises:
+            require_drawable(noise.sensitivity, noise.epsilon)
 
     @cached_property
-    def noise(self) -> Geometric:
-        """What every cell gets."""
-        return Geometric(self.epsilon, self.groups * self.rows * len(self.plan.tables))
+    def noises(self) -> tuple[Geometric, ...]:
+        """What the cells of each measured table get: rates in proportion to the parts, ε/(groups·rows) in sum."""
+        most = self.groups * self.rows * sum(self.parts)
+        return tuple(Geometric(self.epsilon * part, most) for part in self.parts)
 
     @property
     def event(self) -> Pure:
         """ε."""
         return Pure(self.epsilon)
+
+    @property
+    def cell_noises(self) -> list[Geometric]:
+        """The noise of each number that is released."""
+        return [noise for noise, cells in zip(self.noises, self._counts, strict=True) for _ in range(cells)]
+
+    @cached_property
+    def _counts(self) -> list[int]:
+        """How many cells each measured table has."""
+        return [prod(self.plan.sizes[i] for i in table) for table in self.measured]
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:
@@ -97,24 +130,36 @@ class PureMarginalsMechanism(Mechanism):
     @property
     def dimension(self) -> int:
         """How many whole numbers are released."""
-        return sum(prod(shape) for shape in self.shapes)
+        return sum(self._counts)
+
+    def measure(self, truth: Any) -> NDArray[Any]:
+        """The cells of the measured tables, one table after the other."""
+        read, found = read_tables(truth, self.plan), []
+        for one in self.measured:
+            columns, table = next((c, t) for c, t in zip(self.plan.tables, read, strict=True) if set(one) <= set(c))
+            others = tuple(axis for axis, column in enumerate(columns) if column not in one)
+            found.append(np.ravel(table.sum(axis=others) if others else table))
+        return np.concatenate(found)
 
     def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
-        """The cells of all tables plus noise, one after the other; with `size` that many along new first axes."""
-        true, shape = read_whole_vector(truth, self.dimension), shape_of(size)
-        return add_noise(true, np.asarray(self.noise.noise((*shape, self.dimension), source)))
+        """The cells of the measured tables plus noise; with `size` that many of them along new first axes."""
+        true, shape = self.measure(truth), shape_of(size)
+        pairs = zip(self.noises, self._counts, strict=True)
+        return add_noise(true, np.concatenate([noise.noise((*shape, n), source) for noise, n in pairs], axis=-1))
 
     def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """The product over all cells."""
-        drawn, true = (read_whole_vector(side, self.dimension) for side in (output, truth))
-        masses = [self.noise.noise_pmf(int(y) - int(x), bits) for y, x in zip(drawn, true, strict=True)]
+        drawn, true = read_whole_vector(output, self.dimension), self.measure(truth)
+        cells = zip(self.cell_noises, drawn, true, strict=True)
+        masses = [noise.noise_pmf(int(y) - int(x), bits) for noise, y, x in cells]
         one = Fraction(1)
         return Enclosure(prod((p.lower for p in masses), start=one), prod((p.upper for p in masses), start=one))
 
     def tables(self, released: Any) -> Iterator[NDArray[Any]]:
         """The tables that a release gives, as exact fractions, one after the other: all their sums agree."""
-        noisy = read_tables(released, self.plan)
+        flat = np.split(read_whole_vector(released, self.dimension).astype(object), np.cumsum(self._counts)[:-1])
         sizes = self.plan.sizes
+        noisy = [one.reshape([sizes[i] for i in t]) for one, t in zip(flat, self.measured, strict=True)]
         found = {part: self._interaction(part, noisy) for part in self.plan.interactions}
         for table, shape in zip(self.plan.tables, self.shapes, strict=True):
             parts = [part for size in range(len(table) + 1) for part in combinations(table, size)]
@@ -128,32 +173,53 @@ class PureMarginalsMechanism(Mechanism):
     def _interaction(self, part: Columns, noisy: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], int]:
         """The weighted average of an interaction over all tables that hold it, as whole numbers over one."""
         sizes, cells = self.plan.sizes, prod(self.plan.sizes[i] for i in part)
-        holding = [(t, table) for t, table in zip(self.plan.tables, noisy, strict=True) if set(part) <= set(t)]
-        beyond = [prod(sizes[i] for i in t) // cells for t, _ in holding]
+        holding = [
+            (t, table, q**2)
+            for t, table, q in zip(self.measured, noisy, self.parts, strict=True)
+            if set(part) <= set(t)
+        ]
+        beyond = [prod(sizes[i] for i in t) // cells for t, _, _ in holding]
         common = lcm(*beyond)
         total = np.zeros([sizes[i] for i in part], dtype=object)
-        for (columns, table), many in zip(holding, beyond, strict=True):
+        for (columns, table, weight), many in zip(holding, beyond, strict=True):
             others = tuple(axis for axis, column in enumerate(columns) if column not in part)
-            total = total + (table.sum(axis=others) if others else table) * (common // many)
+            total = total + (table.sum(axis=others) if others else table) * (weight * (common // many))
         total = np.asarray(total, dtype=object)
         for axis in range(len(part)):  # n·x − Σx along each column
             total = total * total.shape[axis] - np.expand_dims(total.sum(axis=axis), axis)
-        return total, cells * sum(common // many for many in beyond)
+        return total, cells * sum(q * (common // many) for (_, _, q), many in zip(holding, beyond, strict=True))
 
     @cached_property
-    def shares(self) -> tuple[Fraction, ...]:
-        """The squared error of each cell of each table, in units of the variance of the noise."""
-        sizes, variances = self.plan.sizes, {}
+    def _averages(self) -> dict[Columns, Fraction]:
+        """1/(Σ q_k/m_k)² of each interaction."""
+        sizes, found = self.plan.sizes, {}
         for part in self.plan.interactions:
             cells = prod(sizes[i] for i in part)
-            holding = (prod(sizes[i] for i in table) for table in self.plan.tables if set(part) <= set(table))
-            variances[part] = 1 / sum((Fraction(cells, many) for many in holding), Fraction(0))
-        return tuple(variance_of(sizes, table, variances) for table in self.plan.tables)
+            holding = (
+                Fraction(p**2 * cells, n)
+                for t, p, n in zip(self.measured, self.parts, self._counts, strict=True)
+                if set(part) <= set(t)
+            )
+            found[part] = 1 / sum(holding, Fraction(0)) ** 2
+        return found
 
     def squared_errors(self) -> tuple[Fraction, ...]:
         """The expected squared error of each cell of each table, at most."""
-        variance = self.noise.moment(2).upper
-        return tuple(share * variance for share in self.shares)
+        return self._squared_errors
+
+    @cached_property
+    def _squared_errors(self) -> tuple[Fraction, ...]:
+        sizes, variances = self.plan.sizes, {}
+        moments = [noise.moment(2).upper for noise in self.noises]
+        for part, average in self._averages.items():
+            cells = prod(sizes[i] for i in part)
+            holding = (
+                p**4 * moment * cells / n
+                for t, p, n, moment in zip(self.measured, self.parts, self._counts, moments, strict=True)
+                if set(part) <= set(t)
+            )
+            variances[part] = average * sum(holding, Fraction(0))
+        return tuple(variance_of(sizes, table, variances) for table in self.plan.tables)
 
     def mean_errors(self) -> tuple[Fraction, ...]:
         """The expected absolute error of each cell of each table, at most: the root of the expected square."""
@@ -162,10 +228,51 @@ class PureMarginalsMechanism(Mechanism):
     def half_widths(self, level: Fraction = LEVEL) -> tuple[Fraction, ...]:
         """For each table an error that none of its cells exceeds with this probability, each for itself.
 
-        A cell is off by Σ a_l·Z_l with |a_l| ≤ 1, by Chernoff's bound: least squares is a projection.
+        A cell is off by Σ a_l·Z_l. By E e^(λZ) = 1/(1 − 2·Var·sinh²(λ/2)) its ln is convex in u = 2·Var·sinh²(λ/2), and
+        sinh²(aλ/2) ≤ a²/b²·sinh²(bλ/2) for |a| ≤ b. So for a noise Z of variance V and a b with |a_l| ≤ b and
+        a_l²·Var_l ≤ b²·V for all l, Chernoff's bound for Σ a_l·Z_l is that for n numbers b·Z, n = Σ a_l²·Var_l/(b²·V).
         """
-        found = {share: reach_of(self.noise, share, Fraction(1), level) for share in set(self.shares)}
-        return tuple(found[share] for share in self.shares)
+        if len(self.measured) == 1:  # of one table sums are taken
+            counts = [self.dimension // prod(shape) for shape in self.shapes]
+            return tuple(reach_of(self.noises[0], Fraction(count), Fraction(1), level) for count in counts)
+        found: dict[tuple[Fraction, Fraction, int], Fraction] = {}
+        halves = []
+        for error, (largest, place) in zip(self.squared_errors(), self._coefficients, strict=True):
+            asked = (error, largest, place)
+            if asked not in found:
+                noise = self.noises[place]
+                squares = max(error / noise.moment(2).lower, Fraction(257, 256) * largest**2)  # more than one number
+                found[asked] = reach_of(noise, squares, largest, level)
+            halves.append(found[asked])
+        return tuple(halves)
+
+    @cached_property
+    def _coefficients(self) -> list[tuple[Fraction, int]]:
+        """For each table the b and the place of the noise Z of `half_widths`.
+
+        The squares of the coefficients of table k for a cell of table B have the sum q_k²/(cells_k·cells_B²)·Σ h_A over
+        the interactions A ⊆ B∩k, h_A = d_A·cells_A³/(Σ_j q_j/m_j)²; no coefficient is above its root.
+        """
+        sizes, sums = self.plan.sizes, dict[Columns, Fraction]()
+        pieces = {
+            part: average * share_of(sizes, part) * prod(sizes[i] for i in part) ** 3
+            for part, average in self._averages.items()
+        }
+        moments, found = [noise.moment(2) for noise in self.noises], []
+        for table in self.plan.tables:
+            own, squares, cells = set(table), [], prod(sizes[i] for i in table)
+            for one, p, n in zip(self.measured, self.parts, self._counts, strict=True):
+                both = tuple(i for i in one if i in own)
+                if both not in sums:
+                    parts = (part for size in range(len(both) + 1) for part in combinations(both, size))
+                    total = sum((pieces[part] for part in parts), Fraction(0))
+                    sums[both] = sqrt_above(total) ** 2  # with fewer digits
+                squares.append(p**4 * sums[both] / (n * cells**2))
+            place = max(range(len(squares)), key=lambda k: squares[k] * moments[k].lower)
+            least = moments[place].lower
+            most = max(max(s, s * moment.upper / least) for s, moment in zip(squares, moments, strict=True))
+            found.append((sqrt_above(most), place))
+        return found
 
     def error(self, level: Fraction = LEVEL) -> ErrorEstimate:
         """The expected squared error of all cells in sum, and the error of the worst cell at a level."""
@@ -183,5 +290,5 @@ class PureMarginalsMechanism(Mechanism):
         )
 
     def certificate(self) -> Certificate:
-        """That of one cell, for the share of the privacy that it has."""
-        return self.noise.certificate()
+        """That of one cell of the first measured table, for the part of the privacy that it has."""
+        return self.noises[0].certificate()

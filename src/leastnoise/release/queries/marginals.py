@@ -1,12 +1,12 @@
 """Marginal tables of some columns, released together with the least noise; all their sums agree.
 
-Gaussian noise where the price pays for some (`MarginalsMechanism`), else Laplace noise on all tables and exact least
-squares (`PureMarginalsMechanism`); docs/theory/marginals.md. The big table over all columns is never formed.
+Gaussian noise where the price pays for some (`MarginalsMechanism`), else Laplace noise on some tables and exact
+averages (`PureMarginalsMechanism`); docs/theory/marginals.md. The big table over all columns is never formed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -22,8 +22,8 @@ from leastnoise.data.columns import free_name
 from leastnoise.errors import NumberTooLarge
 from leastnoise.exact import Enclosure, sqrt_enclosure
 from leastnoise.ledger.record import Json
-from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem, is_drawable, too_wide
-from leastnoise.mechanisms.strategy import MarginalsMechanism, PureMarginalsMechanism, plan_marginals
+from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem, too_wide
+from leastnoise.mechanisms.strategy import MarginalsMechanism, PureMarginalsMechanism, plan_marginals, shared_price
 from leastnoise.model import LEVEL, ErrorEstimate, Mechanism, Privacy, Sensitivity, number, plan_for
 from leastnoise.release.arguments import axis_labels, cell_count
 from leastnoise.release.plan import AnswerPlan
@@ -69,12 +69,13 @@ class MarginalsProblem:
     weights: tuple[Fraction, ...] | None = None
 
     def candidates(self) -> list[TablesMechanism]:
-        """Gaussian noise on interactions, and Laplace noise on all tables.
+        """Gaussian noise on interactions, and Laplace noise on all tables or on the best ones.
 
         Raises:
             NumberTooLarge: All noise would be too wide to be drawn.
         """
-        found = [one for one in (self._gaussian(), self._laplace()) if one is not None]
+        best = shared_price(self.sizes, self.tables, self.weights, self.goal)
+        found = [one for one in (self._gaussian(), self._laplace(None), self._laplace(best)) if one is not None]
         if not found:
             raise too_wide(self.sensitivity.l1 * len(self.tables))
         return found
@@ -89,11 +90,12 @@ class MarginalsProblem:
         except NumberTooLarge:
             return None
 
-    def _laplace(self) -> PureMarginalsMechanism | None:
-        epsilon = pure_within(self.price)
-        if not is_drawable(self.sensitivity.l1 * len(self.tables), epsilon):
+    def _laplace(self, parts: Mapping[Places, int] | None) -> PureMarginalsMechanism | None:
+        epsilon, groups, rows = pure_within(self.price), self.sensitivity.cells, self.sensitivity.each
+        try:
+            return PureMarginalsMechanism(self.sizes, self.tables, epsilon, groups, rows, parts) if epsilon else None
+        except NumberTooLarge:
             return None
-        return PureMarginalsMechanism(self.sizes, self.tables, epsilon, self.sensitivity.cells, self.sensitivity.each)
 
     def expected_loss(self, mechanism: Mechanism) -> Enclosure:
         """The root of the mean of the expected squared errors of all cells; for "largest" of their maximum."""
