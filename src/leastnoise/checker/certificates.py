@@ -101,8 +101,7 @@ def strategy_findings(certificate: StrategyCertificate) -> Iterator[Finding]:
 def marginals_findings(certificate: MarginalsCertificate) -> Iterator[Finding]:
     """The error, the lower bound and the gap of a strategy for marginal tables."""
     strategy, goal, rows = certificate.strategy, certificate.goal, certificate.rows
-    most = (certificate.groups * rows) ** 2
-    yield equality("the error", certificate.error, most * strategy.error(goal))
+    yield equality("the error", certificate.error, strategy.error(goal, certificate.groups, rows))
     yield equality("the lower bound", certificate.lower_bound, rows**2 * strategy.bound(goal))
     yield equality("the gap", certificate.gap, certificate.error - certificate.lower_bound)
 

@@ -9,7 +9,7 @@ divided by Π n_i over B∖A. A strategy measures each interaction A that some t
     each cell of table B has the squared error               e_B = Σ_{A⊆B} σ_A²·d_A·Π_{i∈B∖A} 1/n_i²,
     and Σ_B w_B·(cells of B)·e_B = Σ_A c_A·σ_A² is least for  σ_A² ∝ √(d_A/c_A), where it is (Σ_A √(c_A·d_A))²/μ².
 
-No strategy at all has less (docs/theory/marginals.md).
+No strategy at all has less (docs/theory/marginals.md). For units in several cells see `privacy_of`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from math import isqrt, prod
+from math import ceil, floor, isqrt, prod
 from typing import Any
 
 from leastnoise.errors import BadCertificate
@@ -36,6 +36,7 @@ __all__ = ["MarginalStrategy", "costs_of", "interactions_of", "share_of", "varia
 
 Columns = tuple[int, ...]
 _ROOT_BITS = 128
+_MOST_PRODUCTS = 1 << 17  # in the bound for units in several cells: a tenth of a second
 
 
 def interactions_of(tables: Iterable[Columns]) -> tuple[Columns, ...]:
@@ -136,19 +137,66 @@ class MarginalStrategy:
         pairs = zip(self.interactions, self.variances, strict=True)
         return sum((share_of(self.sizes, part) / variance for part, variance in pairs), Fraction(0))
 
+    def privacy_of(self, groups: int, rows: int) -> Fraction:
+        """At least μ² of one unit in so many cells, with so many rows in each.
+
+        Two cells that differ in the columns S have X_S = Σ_A 1/σ_A²·Π_{i∈A∩S} (−1/n_i)·Π_{i∈A∖S} (1 − 1/n_i) in the
+        matrix X of what is measured, in squared standard deviations. A unit's change Δ has ΔᵀXΔ ≤ rows²·Σ |X_ij| over
+        the pairs of its cells, so at most rows²·groups times the sum of the `groups` largest |X_ij| of a row, and at
+        most (rows·groups)²·X_ii. Where there are too many S it is the latter.
+
+        >>> two = MarginalStrategy((3, 3), ((0, 1),), (1,), (9, 3, 3, 1))
+        >>> [round(float(two.privacy_of(groups, 3)), 9) for groups in (1, 2, 5)]  # noise on nine cells
+        [9.0, 18.0, 45.0]
+        """
+        plain = self.privacy * rows**2
+        used = sorted({i for table in self.tables for i in table})
+        if groups == 1 or len(self.interactions) << len(used) > _MOST_PRODUCTS:
+            return groups**2 * plain
+        cells = prod(self.sizes)
+        most, left, total = min(groups, cells), min(groups, cells), 0
+        bits, weights = self._precisions
+        below = cells // prod(self.sizes[i] for i in used)  # cells that differ in no column that is used
+        sets = (chosen for size in range(len(used) + 1) for chosen in combinations(used, size))
+        sums = [(self._product(weights, chosen), chosen) for chosen in sets]
+        for size, chosen in sorted(sums, reverse=True):
+            count = min(left, below * prod(self.sizes[i] - 1 for i in chosen))
+            total, left = total + count * size, left - count
+        return min(most**2 * plain, Fraction(rows**2 * most * total, 1 << bits))
+
+    @cached_property
+    def _precisions(self) -> tuple[int, dict[Columns, int]]:
+        """1/(σ_A²·cells) of each interaction in multiples of 2^-bits, rounded down; all of them are large."""
+        scaled = {
+            part: variance * prod(self.sizes[i] for i in part)
+            for part, variance in zip(self.interactions, self.variances, strict=True)
+        }
+        bits = _ROOT_BITS + max((ceil(entry).bit_length() for entry in scaled.values()), default=0)
+        return bits, {part: floor((1 << bits) / entry) for part, entry in scaled.items()}
+
+    def _product(self, weights: Mapping[Columns, int], differing: Columns) -> int:
+        """At least 2^bits·|X_S|: what rounding may have taken away is added."""
+        total, spare = 0, 0
+        for part, weight in weights.items():
+            factor = prod(self.sizes[i] - 1 for i in part if i not in differing)
+            spare += factor
+            total += -factor * weight if sum(i in differing for i in part) % 2 else factor * weight
+        return abs(total) + spare
+
     @cached_property
     def cell_errors(self) -> tuple[Fraction, ...]:
         """e_B of each table, with the noise as it is."""
         variances = dict(zip(self.interactions, self.variances, strict=True))
         return tuple(variance_of(self.sizes, table, variances) for table in self.tables)
 
-    def error(self, goal: str) -> Fraction:
-        """The weighted error at μ = 1: of all cells in sum, or the largest."""
+    def error(self, goal: str, groups: int = 1, rows: int = 1) -> Fraction:
+        """The weighted error at μ = 1, for units in so many cells: of all cells in sum, or the largest."""
+        privacy = self.privacy_of(groups, rows)
         if goal == "largest":
-            return self.privacy * max(w * e for w, e in zip(self.weights, self.cell_errors, strict=True))
+            return privacy * max(w * e for w, e in zip(self.weights, self.cell_errors, strict=True))
         cells = (prod(self.sizes[i] for i in table) for table in self.tables)
         rows = zip(self.weights, cells, self.cell_errors, strict=True)
-        return self.privacy * sum((w * count * e for w, count, e in rows), Fraction(0))
+        return privacy * sum((w * count * e for w, count, e in rows), Fraction(0))
 
     def bound(self, goal: str) -> Fraction:
         """What no strategy beats at μ = 1: (Σ √(c_A·d_A))², rounded down; for "largest" with the ω as weights."""

@@ -86,12 +86,13 @@ def test_the_least_error_is_that_of_the_big_table_written_out(sizes, tables):
 @pytest.mark.parametrize(("sizes", "tables"), CASES)
 def test_privacy_and_error_are_those_of_what_is_measured(sizes, tables, goal):
     """Exact least squares with the matrix and the variances of the mechanism itself."""
-    mechanism = MarginalsMechanism(plan_marginals(sizes, tables, goal=goal), "1/3", groups=2, rows=3)
+    plan = plan_marginals(sizes, tables, goal=goal)
+    mechanism = MarginalsMechanism(plan, "1/3", rows=3)
     matrix = RationalMatrix([[Fraction(int(e)) for e in row] for row in measured(mechanism)])
     variances = [v for block in mechanism.blocks for v in block.variances()]
     information = matrix.transposed() @ matrix.scaled_rows([1 / v for v in variances])
     diagonal = {information.rows[i][i] for i in range(prod(sizes))}
-    assert diagonal == {mechanism.mu_squared / 36}  # two cells with three rows each change six times as much at most
+    assert diagonal == {mechanism.mu_squared / 9}  # one cell with three rows
     asked = RationalMatrix(written_out(sizes, tables))
     solved = information.solve(asked.transposed())
     assert solved is not None
@@ -103,6 +104,42 @@ def test_privacy_and_error_are_those_of_what_is_measured(sizes, tables, goal):
     ]
     assert all(e <= s <= e * (1 + Fraction(1, 10**9)) for e, s in zip(errors, stated, strict=True))
     assert ln.check(mechanism.certificate())
+    assert ln.check(MarginalsMechanism(plan, 1, 2, 3).certificate())
+
+
+@pytest.mark.parametrize("groups", [2, 3, 5])
+@pytest.mark.parametrize(("sizes", "tables"), CASES)
+def test_no_unit_in_several_cells_moves_more_than_is_paid_for(sizes, tables, groups):
+    """All sets of cells, with the matrix and the variances of the mechanism itself, and all signs of a change."""
+    plan = plan_marginals(sizes, tables, groups=groups)
+    mechanism = MarginalsMechanism(plan, "1/3", groups, 3)
+    matrix = RationalMatrix([[Fraction(int(e)) for e in row] for row in measured(mechanism)])
+    variances = [v for block in mechanism.blocks for v in block.variances()]
+    rows = (matrix.transposed() @ matrix.scaled_rows([1 / v for v in variances])).rows
+    worst = Fraction(0)
+    for cells in combinations(range(prod(sizes)), min(groups, prod(sizes))):
+        for signs in product((3, -3), repeat=len(cells) - 1):
+            moved = list(zip(cells, (3, *signs), strict=True))
+            worst = max(worst, sum(a * b * rows[i][j] for i, a in moved for j, b in moved))
+    assert worst <= mechanism.mu_squared
+    best = MarginalsMechanism(plan_marginals(sizes, tables), "1/3", groups, 3)
+    assert sum(mechanism.squared_errors()) > 0
+    assert mechanism.error().expected.upper <= best.error().expected.upper * (1 + Fraction(1, 10**9))
+
+
+def test_units_in_several_cells_of_small_tables_cost_less_than_as_often_as_they_are_there():
+    """Noise on nine cells: g cells change g of them, and not one of them g times."""
+    cells = MarginalStrategy((3, 3), ((0, 1),), (1,), (9, 3, 3, 1))
+    for g, moved in ((1, 4), (2, 8), (5, 20), (9, 36), (50, 36)):
+        assert moved <= cells.privacy_of(g, 2) <= moved * (1 + Fraction(1, 2**100))
+    beside = MarginalStrategy((3, 3, 2), ((0, 1),), (1,), (9, 3, 3, 1))  # two cells may be one of these nine
+    for g, moved in ((1, 1), (2, 4), (4, 8)):
+        assert moved <= beside.privacy_of(g, 1) <= moved * (1 + Fraction(1, 2**100))
+    wide = plan_marginals((2,) * 15, list(combinations(range(15), 2)))
+    assert wide.privacy_of(3, 2) == 36 * wide.privacy  # too many kinds of pairs to look at
+    near = plan_marginals((10, 10), [(0, 1), (0,), (1,), ()], groups=10)
+    one = plan_marginals((10, 10), [(0, 1), (0,), (1,), ()])
+    assert near.error("total", 10) < one.error("total", 10) * Fraction(7, 10) < 100 * one.error("total") / 5
 
 
 @pytest.mark.parametrize(("sizes", "tables"), CASES)

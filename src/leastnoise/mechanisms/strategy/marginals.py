@@ -63,6 +63,7 @@ _MOST_INTERACTIONS = 1 << 16
 _MOST_TABLE = 1 << 26  # cells of one table
 _VARIANCE_BITS = 40
 _ROUNDS = 2000
+_POWERS = (0.5, 0.0, 0.125, 0.25, 0.375, 0.625, 0.75, 1.0)
 
 
 def plan_marginals(
@@ -70,14 +71,19 @@ def plan_marginals(
     tables: Sequence[Sequence[int]],
     weights: Sequence[NumberLike] | None = None,
     goal: str = "total",
+    groups: NumberLike = 1,
 ) -> MarginalStrategy:
     """The noise of each interaction that makes the error of the tables least.
+
+    For units in several cells σ_A² ∝ 1/(cells_A·v_A^s), v_A = c_A/(d_A·cells_A²), for the best of some s; s = 1/2 is
+    best for one cell, s = 0 is equal noise in all directions, and s = 1 equal noise on all tables.
 
     Args:
         sizes: How many values each column has.
         tables: Which columns each table has.
         weights: How much the squared error of each cell of a table counts; None for ones.
         goal: "total" for the least sum of the squared errors of all cells, "largest" for the least largest one.
+        groups: The most cells of the full table that one unit is in.
 
     Raises:
         BadParameter: A table has a column that there is not, or the goal is unknown.
@@ -107,16 +113,22 @@ def plan_marginals(
         omegas = _largest(read_sizes, named, read, parts, shares)
         shown = tuple(omega * weight / count for omega, weight, count in zip(omegas, read, cells, strict=True))
     costs = costs_of(read_sizes, named, shown)
-    variances = tuple(_variance(share_of(read_sizes, part), costs[part]) for part in parts)
-    return MarginalStrategy(read_sizes, named, read, variances, omegas)
+    most = read_integer(groups, "groups", at_least=1, at_most=MOST_GROUPS)
+    exact = {part: share_of(read_sizes, part) for part in parts}
+    found = []
+    for power in (0.5,) if most == 1 else _POWERS:
+        cells = (prod(read_sizes[i] for i in part) for part in parts)
+        variances = tuple(_variance(exact[p], costs[p], n, power) for p, n in zip(parts, cells, strict=True))
+        found.append(MarginalStrategy(read_sizes, named, read, variances, omegas))
+    return found[0] if most == 1 else min(found, key=lambda one: one.error(goal, most))
 
 
-def _variance(share: Fraction, cost: Fraction) -> Fraction:
-    """√(d_A/c_A) to 40 bits; what nobody asks for, or what has no rows, gets some noise all the same."""
+def _variance(share: Fraction, cost: Fraction, cells: int, power: float) -> Fraction:
+    """(d_A/c_A)^s·cells^(2s − 1) to 40 bits; what nobody asks for, or has no rows, gets some noise all the same."""
     if share == 0:
         return Fraction(1)
     ratio = float(share / cost) if cost else 1e12
-    root = sqrt(ratio)
+    root = sqrt(ratio) if power == 0.5 else ratio**power * float(cells) ** (2 * power - 1)
     bits = _VARIANCE_BITS - floor(log2(root))
     return Fraction(round(root * 2.0**bits), 1) / Fraction(2) ** bits
 
@@ -202,7 +214,7 @@ class MarginalsMechanism(Mechanism):
     @cached_property
     def _factor(self) -> Fraction:
         """What the variances of the strategy are multiplied by, so that one unit costs μ² and no more."""
-        return (self.groups * self.rows) ** 2 * self.strategy.privacy / self.mu_squared
+        return self.strategy.privacy_of(self.groups, self.rows) / self.mu_squared
 
     @cached_property
     def blocks(self) -> tuple[InteractionBlock, ...]:
@@ -296,10 +308,12 @@ class MarginalsMechanism(Mechanism):
         return ErrorEstimate("squared", Enclosure(total, total), {level: max(self.half_widths(level))}, attained=False)
 
     def reason(self) -> Reason:
-        """The closed form."""
+        """The closed form; for units in several cells it is a bound."""
         bound = self.rows**2 * self.strategy.bound("total") / self.mu_squared
+        best = "of all releases of Gaussian noise with linear unbiased answers this has the least squared error"
+        near = "no Gaussian noise with linear unbiased answers has a squared error below the bound"
         return Reason(
-            "of all releases of Gaussian noise with linear unbiased answers this has the least squared error",
+            best if self.groups == 1 else near,
             "Xiao, He, Zhang and Kifer, NeurIPS 2023; closed form and proof in docs/theory/marginals.md",
             Enclosure(bound, bound),
         )
@@ -307,7 +321,7 @@ class MarginalsMechanism(Mechanism):
     def certificate(self) -> MarginalsCertificate:
         """The strategy with its error and bound."""
         goal = "largest" if self.strategy.table_weights else "total"
-        error = (self.groups * self.rows) ** 2 * self.strategy.error(goal)
+        error = self.strategy.error(goal, self.groups, self.rows)
         bound = self.rows**2 * self.strategy.bound(goal)
         return MarginalsCertificate(self.strategy, goal, self.groups, self.rows, error, bound, error - bound)
 

@@ -84,9 +84,10 @@ class MarginalsProblem:
         mu_squared = gaussian_within(self.price)
         if not mu_squared:
             return None
-        plan = plan_marginals(self.sizes, self.tables, self.weights, self.goal)
+        groups, rows = self.sensitivity.cells, self.sensitivity.each
+        plan = plan_marginals(self.sizes, self.tables, self.weights, self.goal, groups)
         try:
-            return MarginalsMechanism(plan, mu_squared, self.sensitivity.cells, self.sensitivity.each)
+            return MarginalsMechanism(plan, mu_squared, groups, rows)
         except NumberTooLarge:
             return None
 
