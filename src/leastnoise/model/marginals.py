@@ -195,8 +195,8 @@ class MarginalStrategy:
         if goal == "largest":
             return privacy * max(w * e for w, e in zip(self.weights, self.cell_errors, strict=True))
         cells = (prod(self.sizes[i] for i in table) for table in self.tables)
-        rows = zip(self.weights, cells, self.cell_errors, strict=True)
-        return privacy * sum((w * count * e for w, count, e in rows), Fraction(0))
+        counted = zip(self.weights, cells, self.cell_errors, strict=True)
+        return privacy * sum((w * count * e for w, count, e in counted), Fraction(0))
 
     def bound(self, goal: str) -> Fraction:
         """What no strategy beats at μ = 1: (Σ √(c_A·d_A))², rounded down; for "largest" with the ω as weights."""

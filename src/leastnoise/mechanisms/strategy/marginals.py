@@ -117,8 +117,9 @@ def plan_marginals(
     exact = {part: share_of(read_sizes, part) for part in parts}
     found = []
     for power in (0.5,) if most == 1 else _POWERS:
-        cells = (prod(read_sizes[i] for i in part) for part in parts)
-        variances = tuple(_variance(exact[p], costs[p], n, power) for p, n in zip(parts, cells, strict=True))
+        variances = tuple(
+            _variance(exact[part], costs[part], prod(read_sizes[i] for i in part), power) for part in parts
+        )
         found.append(MarginalStrategy(read_sizes, named, read, variances, omegas))
     return found[0] if most == 1 else min(found, key=lambda one: one.error(goal, most))
 
