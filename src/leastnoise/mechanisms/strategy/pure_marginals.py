@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from math import lcm, prod
+from math import ceil, lcm, prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,6 +46,7 @@ from leastnoise.model import (
 __all__ = ["PureMarginalsMechanism"]
 
 _MOST_PART = 1 << 32
+_DIGITS = 64  # of what an interval needs
 
 
 @dataclass(frozen=True, init=False)
@@ -253,25 +254,26 @@ class PureMarginalsMechanism(Mechanism):
         The squares of the coefficients of table k for a cell of table B have the sum q_k²/(cells_k·cells_B²)·Σ h_A over
         the interactions A ⊆ B∩k, h_A = d_A·cells_A³/(Σ_j q_j/m_j)²; no coefficient is above its root.
         """
-        sizes, sums = self.plan.sizes, dict[Columns, Fraction]()
-        pieces = {
-            part: average * share_of(sizes, part) * prod(sizes[i] for i in part) ** 3
-            for part, average in self._averages.items()
-        }
-        moments, found = [noise.moment(2) for noise in self.noises], []
+        sizes, sums = self.plan.sizes, dict[Columns, int]()
+        averages = self._averages.items()
+        pieces, below = _above([c * share_of(sizes, one) * prod(sizes[i] for i in one) ** 3 for one, c in averages])
+        by_part = dict(zip(self._averages, pieces, strict=True))
+        shares, under = _above([Fraction(p**4, n) for p, n in zip(self.parts, self._counts, strict=True)])
+        variances, unit = _above([noise.moment(2).upper for noise in self.noises])
+        found = []
         for table in self.plan.tables:
-            own, squares, cells = set(table), [], prod(sizes[i] for i in table)
-            for one, p, n in zip(self.measured, self.parts, self._counts, strict=True):
+            own, squares = set(table), []
+            for one, share in zip(self.measured, shares, strict=True):
                 both = tuple(i for i in one if i in own)
                 if both not in sums:
                     parts = (part for size in range(len(both) + 1) for part in combinations(both, size))
-                    total = sum((pieces[part] for part in parts), Fraction(0))
-                    sums[both] = sqrt_above(total) ** 2  # with fewer digits
-                squares.append(p**4 * sums[both] / (n * cells**2))
-            place = max(range(len(squares)), key=lambda k: squares[k] * moments[k].lower)
-            least = moments[place].lower
-            most = max(max(s, s * moment.upper / least) for s, moment in zip(squares, moments, strict=True))
-            found.append((sqrt_above(most), place))
+                    sums[both] = sum(by_part[part] for part in parts)
+                squares.append(share * sums[both])
+            noise = [square * variance for square, variance in zip(squares, variances, strict=True)]
+            place = max(range(len(noise)), key=noise.__getitem__)
+            most = max(Fraction(max(squares)), noise[place] / (self.noises[place].moment(2).lower * unit))
+            cells = prod(sizes[i] for i in table)
+            found.append((sqrt_above(most / (below * under * cells**2)), place))
         return found
 
     def error(self, level: Fraction = LEVEL) -> ErrorEstimate:
@@ -292,3 +294,10 @@ class PureMarginalsMechanism(Mechanism):
     def certificate(self) -> Certificate:
         """That of one cell of the first measured table, for the part of the privacy that it has."""
         return self.noises[0].certificate()
+
+
+def _above(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
+    """Whole numbers over a common one that are at least these, and hardly more."""
+    least = min((number for number in numbers if number), default=Fraction(1))
+    unit = 1 << (_DIGITS + max(0, ceil(1 / least).bit_length()))
+    return [ceil(number * unit) for number in numbers], unit
