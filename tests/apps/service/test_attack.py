@@ -7,7 +7,9 @@ import socket
 import threading
 import time
 from contextlib import closing
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 import uvicorn
@@ -20,7 +22,7 @@ from leastnoise.apps.service.service import Service
 from leastnoise.apps.service.settings import OidcSettings, read_settings
 from leastnoise.apps.service.store import Asked, ServiceStore
 from leastnoise.apps.service.worker import write_held
-from leastnoise.errors import BadConfiguration, BadParameter
+from leastnoise.errors import BadConfiguration, BadParameter, LedgerMissing, TooManyRequests
 from leastnoise.ledger import Request
 from leastnoise.ledger.record import canonical
 from leastnoise.model.events import Pure
@@ -116,6 +118,7 @@ DYING = """
 import socket, sys
 from leastnoise.apps.service.worker import read_frame, write_frame
 channel = socket.socket(fileno=int(sys.argv[1]))
+read_frame(channel)
 channel.sendall(write_frame({"ready": 1}))
 has_read = False
 while (order := read_frame(channel)) is not None:
@@ -324,6 +327,8 @@ async def small_app(scope, _, send):
 def impatient(monkeypatch):
     """A server whose patience lasts for a second."""
     monkeypatch.setattr(guards, "_HEAD_SECONDS", 1)
+    monkeypatch.setattr(guards, "_BODY_SECONDS", 1)
+    monkeypatch.setattr(guards, "_ANSWERING_SECONDS", 0)
     monkeypatch.setattr(guards, "_TAKING_SECONDS", 1)
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
@@ -352,13 +357,20 @@ def drained(connection):
         got += len(chunk)
 
 
-@pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"])
-def test_a_slow_head_is_dropped_also_after_a_request(impatient, before):
-    """A byte now and then earns no more time."""
+REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+WITH_BODY = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "answers"), [(b"", 0), (REQUEST, 1), (WITH_BODY, 1), (REQUEST + WITH_BODY, 2), (REQUEST * 3, 3)]
+)
+def test_a_slow_request_is_dropped_also_after_another(impatient, before, answers):
+    """A byte now and then earns no more time, neither for a head nor for a body, also of one that was answered."""
     with socket.create_connection(impatient, timeout=20) as slow:
         slow.sendall(before)
-        while before and not slow.recv(1000).endswith(b"xx"):
-            pass
+        got = b""
+        while got.count(b"\r\n\r\nxx") < answers:
+            got += slow.recv(1000)
         begun, over = time.monotonic(), threading.Event()
 
         def drip():
@@ -429,16 +441,18 @@ def test_keys_of_an_issuer_never_come_in_the_clear(issuer):
 
 
 def test_a_release_that_nobody_works_at_any_more_goes_on(start):
-    """Its server lost it, for example because the store could not be written for a moment."""
+    """Its server is gone and comes back under another name, as a new container does, or it lost the release."""
     server = start()
     ada = server.token("ada")
     body = {"dataset": "people", "purpose": "any", "question": COUNT, "price": {"epsilon": "1/10"}}
     store = ServiceStore(server.store_place)
-    old = int(time.time()) - 60
-    place = f"{socket.gethostname()}:{server.port}"
-    lost = Asked("rel-lost", "ada", "lost", "people", "any", canonical(body), "running", old, old, place)
-    assert store.begin(lost)
+    now = int(time.time())
+    for name, ends in (("lost", now - 1), ("kept", now + 600)):  # another server is at the second
+        asked = Asked(f"rel-{name}", "ada", name, "people", "any", canonical(body), "running", now, now, "elsewhere:1")
+        assert store.begin(replace(asked, expires=ends))
     store.close()
+    wait_for(lambda: server.call("GET", "/v1/releases/rel-lost", token=ada).json["state"] == "unfinished")
+    assert server.ask(ada, "kept", headers={"Prefer": "respond-async"}).status == 202
     told = server.ask(ada, "lost")
     assert (told.status, told.json["id"], told.json["state"]) == (200, "rel-lost", "done")
     assert server.spent() == Fraction(1, 10)
@@ -460,3 +474,170 @@ def test_a_question_in_sql_is_planned_released_and_certified(server, tokens):
     found = server.call("GET", f"/v1/releases/{told['id']}/certificate", token=tokens["ada"]).json["certificates"]
     assert len(found) == 2
     assert json.loads(json.dumps(told["question"])) == question
+
+
+# ---------------------------------------------------------------------- what is told to the wrong one
+
+
+def test_a_plan_of_a_batch_says_what_is_left_to_nobody_else(server, tokens):
+    """Plans are kept for everybody; what is left is one analyst's."""
+    poor, rich = server.token("poor"), server.token("rich")
+    grant = {"dataset": "people", "analyst": "poor", "budget": {"epsilon": "1/7"}}
+    assert server.call("POST", "/v1/budgets", grant, tokens["cleo"]).status == 200
+    question = {"question": "batch", "queries": [COUNT, {"question": "count", "where": "age > 17"}]}
+    body = {"question": question, "price": {"epsilon": "1/100"}}
+    plans = [server.call("POST", "/v1/datasets/people/plan", body, each) for each in (poor, rich)]
+    assert [each.json["left"]["epsilon"] == "1/7" for each in plans] == [True, False]
+    assert "1/7" not in plans[1].text
+    assert [each.get("left") for each in plans[1].json["plans"]] == [None, None]
+
+
+def test_where_ledger_and_data_lie_is_told_to_nobody(start):
+    server = start()
+    ada, eve = server.token("ada"), server.token("eve", "auditor")
+    assert server.ask(ada, "before").status == 200
+    witness = server.folder / "team.ledger.witness"
+    kept = witness.read_bytes()
+    for broken in (b"{}", None):
+        witness.write_bytes(broken) if broken else witness.unlink()
+        told = [
+            server.ask(ada, f"broken {broken}"),
+            server.call("GET", "/v1/releases", token=ada),
+            server.call("GET", "/v1/ledger/verification", token=eve),
+        ]
+        assert {each.status for each in told} == {200, 503}
+        for each in told:
+            assert str(server.folder) not in each.text
+            assert "team.ledger" not in each.text
+        witness.write_bytes(kept)
+
+
+def test_the_address_of_the_ledger_is_on_no_command_line(server):
+    """Everybody on the machine can read those, and the address of a database may hold its password."""
+    for pid in server.workers():
+        line = Path(f"/proc/{pid}/cmdline").read_bytes()
+        assert b"leastnoise.apps.service.worker" in line
+        assert b"ledger" not in line
+        assert str(server.folder).encode() not in line
+
+
+def test_no_other_question_begins_where_a_timed_one_ended(start):
+    """Else whoever asks a second one learns how long the first took, answered at its time or not."""
+    server = start(service='answer_after = "8s"')
+    ada, ben, eve = server.token("ada"), server.token("ben"), server.token("eve", "auditor")
+    server.call("POST", "/v1/datasets/people/plan", {"question": COUNT, "price": {"epsilon": 1}}, ada)
+    begun = time.monotonic()
+    server.ask(ada, "first", headers={"Prefer": "respond-async"})
+    wait_for(lambda: states(server, "first", eve))
+    server.ask(ben, "second", headers={"Prefer": "respond-async"})
+    wait_for(lambda: states(server, "first", eve) == ["answered"])
+    assert time.monotonic() - begun < 6, "the machine is too slow for this test"
+    wait_for(lambda: states(server, "second", ben))
+    assert time.monotonic() - begun > 7.9
+    assert time.monotonic() - begun < 14
+
+
+# ---------------------------------------------------------------------- who takes too much
+
+
+def test_lists_hold_no_long_questions(tmp_path):
+    """Hundreds of them, each as long as a body may be, would fill the memory of whoever lists them."""
+    store = ServiceStore(str(tmp_path / "store"))
+    body = {"dataset": "people", "purpose": "any", "price": {"epsilon": "1/1000"}}
+    for number, length in enumerate((10, 900_000)):
+        text = canonical({**body, "question": {"question": "count", "where": "x" * length}})
+        store.begin(Asked(f"rel-{number}", "ada", f"{number}", "people", "any", text, "done", 1, 1))
+    listed = store.listed(["people"])
+    assert [len(each.body) < 1000 for each in listed] == [True, True]
+    assert [json.loads(each.body)["price"] for each in listed] == [{"epsilon": "1/1000"}] * 2
+    assert len(store.asked("rel-1").body) > 900_000
+    store.close()
+
+
+def test_a_price_that_a_stopped_server_did_not_give_back_is_given_back_later(service, monkeypatch):
+    """And a long question that waited for nothing is not kept."""
+    request = Request("held", Pure("1/10"), dataset="people", analyst="ada")
+    service.ledger.grant(Privacy(1), dataset="people")
+    service.ledger.reserve(request)
+    now = int(time.time())
+    text = canonical({"dataset": "people", "purpose": "any", "price": {}, "question": {"where": "x" * 900_000}})
+    asked = Asked("rel-1", "ada", "held", "people", "any", text, "waiting", now, now, expires=now + 600)
+    service.store.begin(asked)
+    service.store.move("rel-1", ["waiting"], "waiting", now, held=write_held(request))
+    who = Principal("ada", "analyst", None)
+
+    def stop(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(service.ledger, "cancel", stop)
+        with pytest.raises(KeyboardInterrupt):
+            asyncio.run(service.cancel(who, "rel-1"))
+    assert service.store.asked("rel-1").state == "cancelled"
+    asyncio.run(service._expire())
+    assert service.ledger.standing(request).state == "reserved"  # somebody may just be at it
+    monkeypatch.setattr("leastnoise.apps.service.store._FORGOTTEN", 0)
+    asyncio.run(service._expire())
+    assert service.ledger.standing(request).state == "cancelled"
+    assert service.store.due(now + 10_000) == []
+    assert len(service.store.asked("rel-1").body) < 1000
+
+
+WORKING = """
+import socket, sys, time
+from leastnoise.apps.service.worker import read_frame, write_frame
+channel = socket.socket(fileno=int(sys.argv[1]))
+read_frame(channel)
+channel.sendall(write_frame({"ready": 1}))
+while (order := read_frame(channel)) is not None:
+    time.sleep(0.05)
+    channel.sendall(write_frame({"result": order["whose"]}))
+"""
+
+
+def test_whoever_asks_much_keeps_others_waiting_for_little(tmp_path, monkeypatch):
+    program = tmp_path / "working.py"
+    program.write_text(WORKING)
+    begin = asyncio.create_subprocess_exec
+
+    async def exec_working(python, _m, _module, channel, **options):
+        return await begin(python, str(program), channel, **options)
+
+    monkeypatch.setattr("leastnoise.apps.service.pool.asyncio.create_subprocess_exec", exec_working)
+    done = []
+
+    async def run():
+        pool = Pool([], 2, 20, 10**10)
+        await pool.start()
+
+        async def ask(whose):
+            done.append(await pool.run({"whose": whose}, whose=whose))
+
+        try:
+            flood = [asyncio.create_task(ask("ada")) for _ in range(50)]
+            await asyncio.sleep(0)
+            with pytest.raises(TooManyRequests):
+                await ask("ada")
+            await ask("ben")
+            await asyncio.gather(*flood)
+        finally:
+            await pool.stop()
+        assert pool.waiting == 0
+        assert pool._turns == {}
+
+    asyncio.run(run())
+    assert done.index("ben") <= 4  # those that are at work, and one more for each worker
+    assert len(done) == 51
+
+
+def test_a_new_ledger_is_never_made_where_questions_were_asked(tmp_path):
+    """Whoever loses the ledger and starts the service again would begin with a full budget."""
+    Server(tmp_path)
+    configuration = read_configuration(tmp_path / "leastnoise.toml")
+    settings = read_settings(configuration)
+    store = ServiceStore(settings.store)
+    store.begin(Asked("rel-1", "ada", "1", "people", "any", "{}", "done", 1, 1))
+    store.close()
+    with pytest.raises(LedgerMissing, match="forget what was spent"):
+        Service(configuration, settings)
+    assert not list(tmp_path.glob("team.ledger"))

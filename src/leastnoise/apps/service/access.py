@@ -10,6 +10,10 @@ same comparison.
 | analyst | yes | their own | no | no |
 | auditor | no | all, with plans and certificates | yes | no |
 | reader | no | all that were released | no | no |
+
+**Two names need not be two persons**: a curator can make tokens. So every token has an origin, the one who answers for
+it: its own name where the command line or an issuer made it, else the origin of the curator who did. Nobody decides
+about a question, or a failure, of their own origin, and no name is given to a second origin.
 """
 
 from __future__ import annotations
@@ -48,12 +52,19 @@ class Principal:
         role: One of `ROLES`.
         datasets: Which datasets exist for them; None for all.
         purposes: What they may ask for; None for anything.
+        made_by: The origin of a token that a curator made; None for one of the command line or an issuer.
     """
 
     name: str
     role: str
     datasets: frozenset[str] | None
     purposes: frozenset[str] | None = None
+    made_by: str | None = None
+
+    @property
+    def origin(self) -> str:
+        """Who answers for them."""
+        return self.made_by or self.name
 
     def may(self, what: str) -> bool:
         """Whether the role allows something: "ask", "read all", "audit" or "keep"."""
@@ -103,6 +114,7 @@ def new_token(
     datasets: tuple[str, ...] | None = None,
     purposes: tuple[str, ...] | None = None,
     lasts: float | None = None,
+    made_by: str | None = None,
 ) -> tuple[str, StoredToken]:
     """Make a token; its text is given here and nowhere else.
 
@@ -113,6 +125,10 @@ def new_token(
         datasets: For which datasets; None for all.
         purposes: For which purposes; None for all.
         lasts: After how many seconds it ends; None for never.
+        made_by: The origin of the curator who makes it; None for whoever keeps the service.
+
+    Raises:
+        NotAllowed: The name has a token of another origin: two would share budget, answers and decisions.
     """
     if role not in ROLES:
         raise BadParameter("unknown role", given=role, fix=f"take one of {', '.join(ROLES)}")
@@ -124,8 +140,13 @@ def new_token(
     now = int(time.time())
     public, secret = f"{system_source.bits(64):016x}", f"{system_source.bits(256):064x}"
     ends = None if lasts is None else now + int(lasts)
-    stored = StoredToken(public, _hash(secret), name, role, datasets, purposes, now, ends)
-    store.add_token(stored)
+    stored = StoredToken(public, _hash(secret), name, role, datasets, purposes, now, ends, None, made_by)
+    if not store.add_token(stored):
+        raise NotAllowed(
+            "the name belongs to somebody who has a token from elsewhere",
+            given=name,
+            fix="choose another name, or let whoever keeps the service make it: leastnoise token create",
+        )
     return f"ln_{public}_{secret}", stored
 
 
@@ -146,6 +167,7 @@ def principal_of(store: ServiceStore, text: str, now: float) -> Principal:
         stored.role,
         None if stored.datasets is None else frozenset(stored.datasets),
         None if stored.purposes is None else frozenset(stored.purposes),
+        stored.made_by,
     )
 
 

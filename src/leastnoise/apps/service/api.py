@@ -227,7 +227,7 @@ def _add_releases(app: FastAPI, service: Service, known: Any, body: Any) -> None
 
     @app.get("/v1/releases/{asked_id}/certificate", summary="What the checker can verify of it")
     async def certificate(*, who: Principal = known, asked_id: str) -> Response:
-        return _json({"certificates": await service.certificate(await service.asked(who, asked_id))})
+        return _json({"certificates": await service.certificate(who, await service.asked(who, asked_id))})
 
     @app.delete("/v1/releases/{asked_id}", summary="Cancel a release that runs or waits")
     async def cancel(*, who: Principal = known, asked_id: str) -> Response:
@@ -300,8 +300,12 @@ def _add_ledger(app: FastAPI, service: Service, known: Any, body: Any) -> None:
         who.require("keep")
         _require_fields(given, {"dataset", "analyst"}, set())
         who.require_dataset(str(given["dataset"]), service.configuration.datasets)
-        if given["analyst"] == who.name:
-            raise NotAllowed("nobody clears their own failures", fix="a second curator looks into them")
+        whose = read_name(given["analyst"], "analyst")
+        if whose in (who.name, who.origin) or await asyncio.to_thread(service.store.comes_from, whose, who.origin):
+            raise NotAllowed(
+                "nobody clears failures of their own, or of somebody whose token they made",
+                fix="a second curator looks into them",
+            )
         found = await asyncio.to_thread(ledger.clear, given["dataset"], given["analyst"])
         return {"cleared": None if found is None else _suspension(found)}
 
@@ -328,11 +332,14 @@ def _add_tokens(app: FastAPI, service: Service, known: Any, body: Any) -> None:
         who.require("keep")
         _require_fields(given, {"name", "role"}, {"datasets", "purposes", "lasts"})
         datasets, purposes = (_names(given.get(field), field) for field in ("datasets", "purposes"))
-        if who.datasets is not None and (datasets is None or not set(datasets) <= who.datasets):
-            raise NotAllowed("a token reaches no further than its maker's", fix="list datasets of your own")
+        for wanted, own in ((datasets, who.datasets), (purposes, who.purposes)):
+            if own is not None and (wanted is None or not set(wanted) <= own):
+                raise NotAllowed(
+                    "a token reaches no further than its maker's", fix="list datasets and purposes of your own"
+                )
         lasts = None if given.get("lasts") is None else read_duration(given["lasts"], "lasts")
         text, stored = await asyncio.to_thread(
-            new_token, store, given["name"], given["role"], datasets, purposes, lasts
+            new_token, store, given["name"], given["role"], datasets, purposes, lasts, who.origin
         )
         return {**_token(stored), "token": text}
 

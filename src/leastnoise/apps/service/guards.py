@@ -29,6 +29,7 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 _BODY_SECONDS = 10  # that a body may take to arrive
+_ANSWERING_SECONDS = 5  # more, in which whoever is too slow is told so
 _HEAD_SECONDS = 10  # that a head may take to arrive
 _TAKING_SECONDS = 30  # that a client may leave an answer that is written
 _MOST_CLIENTS = 10_000
@@ -38,27 +39,29 @@ Next = Callable[[Request], Awaitable[Response]]
 
 
 class PatientProtocol(H11Protocol):
-    """HTTP, with an end to patience: who does not get a head through, or does not take the answer, is dropped.
+    """HTTP, with an end to patience: who does not get a request through, or does not take the answer, is dropped.
 
-    That holds for each request of a connection. Between two requests uvicorn waits (`timeout_keep_alive`), and a body
-    has its own time in `read_json` and `read_form`.
+    That holds for each request of a connection, also where its body is one that nobody reads, because it needs a token
+    or because the request is answered without it. Between two requests uvicorn waits (`timeout_keep_alive`).
     """
 
-    _heading: asyncio.TimerHandle | None = None
+    _coming: asyncio.TimerHandle | None = None
+    _part: Any = h11.IDLE  # of a request that is coming
     _taking: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for the first head."""
         super().connection_made(transport)
-        self._heading = self.loop.call_later(_HEAD_SECONDS, transport.close)
+        self._coming = self.loop.call_later(_HEAD_SECONDS, transport.close)
 
     def data_received(self, data: bytes) -> None:
-        """Wait on if the head is not through, from its first byte on; a byte now and then earns no more time."""
+        """Wait on for a head, and then for a body, from its first byte on; a byte now and then earns no more time."""
         super().data_received(data)
-        if self.conn.their_state is not h11.IDLE:
-            self._heading = _ended(self._heading)
-        elif self._heading is None:
-            self._heading = self.loop.call_later(_HEAD_SECONDS, self.transport.close)
+        if self.conn.their_state is not self._part:
+            self._part, self._coming = self.conn.their_state, _ended(self._coming)
+        if self._coming is None and self._part in (h11.IDLE, h11.SEND_BODY):
+            seconds = _HEAD_SECONDS if self._part is h11.IDLE else _BODY_SECONDS + _ANSWERING_SECONDS
+            self._coming = self.loop.call_later(seconds, self.transport.close)
 
     def pause_writing(self) -> None:
         """Begin to wait for the client to take what is written."""
@@ -73,7 +76,7 @@ class PatientProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing more to wait for."""
         super().connection_lost(exc)
-        self._heading, self._taking = _ended(self._heading), _ended(self._taking)
+        self._coming, self._taking = _ended(self._coming), _ended(self._taking)
 
 
 def _ended(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:

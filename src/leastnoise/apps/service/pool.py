@@ -11,23 +11,25 @@ import os
 import socket
 import struct
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from leastnoise import errors
 from leastnoise.apps.service.worker import write_frame
-from leastnoise.errors import LeastNoiseError, ServiceUnavailable
+from leastnoise.errors import LeastNoiseError, ServiceUnavailable, TooManyRequests
 
 __all__ = ["Pool", "Told", "WorkerDied", "read_error"]
 
 _LOOK = 0.1  # seconds between two looks at a worker's memory
 _MOST_WAITING = 500
+_MOST_OF_ONE = 50  # of those
 _STARTING = 60  # seconds that a worker may take to start
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 Told = Callable[[dict[str, Any]], None]
+Rest = Callable[[], Awaitable[None]]
 
 
 class WorkerDied(Exception):
@@ -68,11 +70,20 @@ class _Running:
 
 
 @dataclass
+class _Turns:
+    """The orders of one person: only a few at a time stand in the line that all share."""
+
+    free: asyncio.Semaphore
+    waiting: int = 0
+
+
+@dataclass
 class Pool:
     """So many workers.
 
     Args:
-        arguments: The configuration and the ledger that each worker is started with.
+        arguments: The configuration and the ledger that each worker is told when it starts. They go through its socket:
+            a command line can be read by everybody on the machine, and the address of a ledger may hold a password.
         size: How many; at least two, so that plans go on while a release runs.
         time_limit: Seconds that an order may take.
         memory_limit: Bytes that a worker may take.
@@ -87,6 +98,7 @@ class Pool:
     waiting: int = 0
     _idle: asyncio.Queue[_Running | None] = field(default_factory=asyncio.Queue)
     _all: set[_Running] = field(default_factory=set)
+    _turns: dict[str, _Turns] = field(default_factory=dict)
 
     async def start(self) -> None:
         """Start the first worker, and with it see that there are datasets to open; the others start when needed."""
@@ -102,16 +114,26 @@ class Pool:
             await running.end()
         self._all.clear()
 
-    async def run(self, order: dict[str, Any], told: Told | None = None, reads: bool = False) -> Any:
+    async def run(
+        self,
+        order: dict[str, Any],
+        told: Told | None = None,
+        reads: bool = False,
+        whose: str = "",
+        rest: Rest | None = None,
+    ) -> Any:
         """What an order gives.
 
         Args:
             order: See `worker.Worker.do`.
             told: Gets what the worker tells on the way.
             reads: Whether it reads private rows: one worker is always left for plans.
+            whose: Who asks: whoever has much to ask keeps nobody else waiting for all of it.
+            rest: Ends when the worker may do another order; else the next in line could tell how long this one took.
 
         Raises:
             LeastNoiseError: The worker refused it.
+            TooManyRequests: Too many orders of the same person wait.
             WorkerDied: It ended without an answer.
             ServiceUnavailable: Too many orders wait, or no worker can be started.
         """
@@ -119,12 +141,27 @@ class Pool:
             raise ServiceUnavailable("too many questions are waiting", fix="ask again in a while")
         self.waiting += 1
         try:
-            async with self._reading if reads else nullcontext():
-                return await self._run_twice(order, told, reads)
+            async with self._turn(whose), self._reading if reads else nullcontext():
+                return await self._run_twice(order, told, reads, rest)
         finally:
             self.waiting -= 1
 
-    async def _run_twice(self, order: dict[str, Any], told: Told | None, reads: bool) -> Any:
+    @asynccontextmanager
+    async def _turn(self, whose: str) -> AsyncIterator[None]:
+        """A place in the line. Nobody has more of them than there are workers, so that others come soon."""
+        mine = self._turns.setdefault(whose, _Turns(asyncio.Semaphore(self.size)))
+        if mine.waiting >= _MOST_OF_ONE:
+            raise TooManyRequests("too many of your questions are waiting", fix="wait for some of their answers")
+        mine.waiting += 1
+        try:
+            async with mine.free:
+                yield
+        finally:
+            mine.waiting -= 1
+            if not mine.waiting:
+                del self._turns[whose]
+
+    async def _run_twice(self, order: dict[str, Any], told: Told | None, reads: bool, rest: Rest | None) -> Any:
         """A worker that dies before a price is held costs nothing, so that must say nothing about the data.
 
         One that had read rows before may have died of what it still held of them: a fresh one tries again.
@@ -138,14 +175,15 @@ class Pool:
                 told(message)
 
         try:
-            return await self._run(order, passed, reads)
+            return await self._run(order, passed, reads, rest)
         except WorkerDied as died:
             if held or not died.stale:
                 raise
-        return await self._run(order, passed, reads, fresh=True)
+        return await self._run(order, passed, reads, rest, fresh=True)
 
-    async def _run(self, order: dict[str, Any], told: Told, reads: bool, fresh: bool = False) -> Any:
+    async def _run(self, order: dict[str, Any], told: Told, reads: bool, rest: Rest | None, fresh: bool = False) -> Any:
         running: _Running | None = await self._idle.get()
+        idle: _Running | None = None
         try:
             if running is not None and fresh and running.has_read:
                 self._all.discard(running)
@@ -155,14 +193,19 @@ class Pool:
                 running = await self._begin()
             reply = await self._answer(running, order, told)
             running.has_read = running.has_read or reads
+            idle = running
         except BaseException:
             if running is not None:  # killed, also where whoever asked has gone
                 self._all.discard(running)
                 self.killed += 1
                 await asyncio.shield(running.end())
-            self._idle.put_nowait(None)
             raise
-        self._idle.put_nowait(running)
+        finally:
+            try:
+                if rest is not None:
+                    await rest()
+            finally:
+                self._idle.put_nowait(idle)
         if "result" in reply:
             return reply["result"]
         raise read_error(reply["error"])
@@ -198,7 +241,6 @@ class Pool:
                 "-m",
                 "leastnoise.apps.service.worker",
                 str(there.fileno()),
-                *self.arguments,
                 pass_fds=(there.fileno(),),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.DEVNULL,
@@ -210,6 +252,7 @@ class Pool:
         self._all.add(running)
         try:
             async with asyncio.timeout(_STARTING):
+                writer.write(write_frame(self.arguments))
                 await running.read()
         except (TimeoutError, EOFError, OSError, ValueError):
             self._all.discard(running)

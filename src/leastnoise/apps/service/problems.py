@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from fastapi import Response
 
 from leastnoise import errors
+from leastnoise.apps.service.worker import public_given
 from leastnoise.errors import LeastNoiseError, ServiceUnavailable
 
 __all__ = ["PROBLEM", "failure_place", "problem_of", "public_error", "status_of"]
@@ -71,7 +72,7 @@ def problem_of(error: Exception, status: int | None = None, headers: Mapping[str
         "title": (type(known).__doc__ or "").splitlines()[0],
         "status": code,
         "detail": known.problem,
-        "given": known.given,
+        "given": public_given(known),
         "fix": known.fix,
     }
     return Response(json.dumps(told), code, dict(headers or {}), "application/problem+json")

@@ -24,14 +24,13 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from leastnoise.apps.dossier import Dossier, make_dossier
 from leastnoise.apps.service.access import Principal, principal_of
-from leastnoise.apps.service.pool import Pool, Told, WorkerDied, read_error
+from leastnoise.apps.service.pool import Pool, WorkerDied, read_error
 from leastnoise.apps.service.settings import ServiceSettings
-from leastnoise.apps.service.store import Asked, ServiceStore
+from leastnoise.apps.service.store import Asked, ServiceStore, brief
 from leastnoise.apps.service.worker import read_held, write_error
 from leastnoise.composition import Remaining
 from leastnoise.errors import (
@@ -40,6 +39,8 @@ from leastnoise.errors import (
     BadParameter,
     EngineFailure,
     LeastNoiseError,
+    LedgerMissing,
+    LedgerUnavailable,
     NotAllowed,
     NotFound,
     RequestConflict,
@@ -55,10 +56,10 @@ from leastnoise.release.remote import write_left
 __all__ = ["Service"]
 
 _MOST_PLANS = 2000  # that are kept
-_LONGEST_KEPT = 10_000  # characters of a question that is kept though nothing was spent on it
+_LONGEST_KEPT = 10_000  # characters of a question whose plan is kept
 _SWEEP = 5  # seconds between two looks for approvals that ended
 _SLACK = 0.05  # seconds by which an answer may come after its time
-_LOST = 5  # seconds after which a running release that nobody works at is taken up again
+_LEASE = 30  # seconds after which a release that no server renewed counts as left behind
 _STOPPING = 10  # seconds that running releases may take when the server stops
 _AGAIN = ("approved", "unfinished", "failed", "refused", "cancelled", "expired", "denied")  # asked again, it goes on
 _FIELDS = {
@@ -82,7 +83,7 @@ class Service:
         self.configuration, self.settings = configuration, settings
         self.place = configuration.ledger or str(configuration.file.parent / "leastnoise.ledger")
         self.store = ServiceStore(settings.store)
-        self.ledger = _open_or_create(self.place)
+        self.ledger = _open_or_create(self.place, self.store)
         arguments = [str(configuration.file), self.place]
         self.pool = Pool(arguments, settings.workers, settings.time_limit, settings.memory_limit)
         self.issuer = None
@@ -143,7 +144,7 @@ class Service:
         who.require_dataset(name, self.configuration.datasets)
         if name not in self._schemas:
             order = {"do": "schema", "dataset": name}
-            self._schemas[name] = await self._quietly(order)
+            self._schemas[name] = await self._quietly(who, order)
         settings = self.configuration.datasets[name]
         known = {
             "bounds": {column: [str(end) for end in ends] for column, ends in settings.bounds.items()},
@@ -194,7 +195,7 @@ class Service:
         key = canonical({**order, "analyst": "", "purpose": ""}, "question")
         plan = self._plans.pop(key, None)
         if plan is None:
-            plan = await self._quietly(order)
+            plan = _without_left(await self._quietly(who, order))
         if len(key) <= _LONGEST_KEPT:
             self._plans[key] = plan
             while len(self._plans) > _MOST_PLANS:
@@ -202,10 +203,10 @@ class Service:
         self.counted[what] += 1
         return {**plan, "left": write_left(await self._left(who, name, order["purpose"]))}
 
-    async def _quietly(self, order: dict[str, Any]) -> Any:
+    async def _quietly(self, who: Principal, order: dict[str, Any]) -> Any:
         """An order that reads no private row: a worker that dies on it charges nobody."""
         try:
-            return await self.pool.run(order)
+            return await self.pool.run(order, whose=who.name)
         except WorkerDied:
             raise ServiceUnavailable(
                 "the question took longer, or more memory, than the service allows; nothing was read or spent",
@@ -265,7 +266,7 @@ class Service:
         now, name = _now(), str(order["request_id"])
         fresh = Asked(
             f"rel-{system_source.bits(128):032x}", who.name, name, order["dataset"], order["purpose"], text, "running",
-            now, now, self.server,
+            now, now, self.server, expires=now + _LEASE, origin=who.origin,
         )  # fmt: skip
         known = await asyncio.to_thread(self.store.asked_as, who.name, name)
         if known is None and await asyncio.to_thread(self.store.begin, fresh):
@@ -281,8 +282,7 @@ class Service:
                 given=name,
                 fix="repeat the request exactly as it was, or take a new id",
             )
-        lost = known.server == self.server and known.id not in self._tasks and known.changed < now - _LOST
-        if known.state not in _AGAIN and not (known.state == "running" and lost):
+        if known.state not in _AGAIN:
             return known
         approved = await self._approved(known) if known.state == "approved" else None
         again = replace(fresh, id=known.id)
@@ -296,6 +296,8 @@ class Service:
                 dataset=again.dataset,
                 purpose=again.purpose,
                 server=self.server,
+                expires=fresh.expires,
+                origin=fresh.origin,
                 problem=None,
             )
         )
@@ -326,7 +328,7 @@ class Service:
 
         held: Any = None
         try:
-            result = await self._on_time(asked.id, order, told)
+            result = await self.pool.run(order, told, True, asked.analyst, lambda: self._rest(asked.id))
             fields = {"result": result, "plan": result["plan"]}
             await self._move(asked, "done", **fields)
             self.counted["release"] += 1
@@ -349,17 +351,15 @@ class Service:
             state = "failed" if isinstance(error, EngineFailure) else "refused"
             await self._move(asked, state, problem=write_error(error))
 
-    async def _on_time(self, asked_id: str, order: dict[str, Any], told: Told) -> Any:
-        """What a worker answers, at the next multiple of `answer_after`: how long it took says little about the data.
+    async def _rest(self, asked_id: str) -> None:
+        """Wait for the next multiple of `answer_after` since a release began: how long it took says little of the data.
 
-        Until then nobody is told, neither whoever waits nor whoever looks, and a failure is not charged before.
+        Until then nobody is told, neither whoever waits nor whoever looks, a worker that died is not charged for, and
+        the worker is at it, so that no other question, also of somebody else, begins where this one ended.
         """
-        try:
-            return await self.pool.run(order, told, reads=True)
-        finally:
-            task = asyncio.current_task()
-            if self.settings.answer_after and not (task and task.cancelling()):
-                await asyncio.sleep(self._until_next(asked_id))
+        task = asyncio.current_task()
+        if self.settings.answer_after and not (task and task.cancelling()):
+            await asyncio.sleep(self._until_next(asked_id))
 
     def _until_next(self, asked_id: str) -> float:
         """Seconds until a running release may be answered or cancelled."""
@@ -388,8 +388,7 @@ class Service:
         return step.state
 
     async def _move(self, asked: Asked, to: str, **fields: Any) -> None:
-        if to == "refused" and len(asked.body) > _LONGEST_KEPT:  # nobody fills the disk with what was never held
-            fields["body"] = canonical({**json.loads(asked.body), "question": {"question": "too long to be kept"}})
+        fields = {"expires": None, **fields, **(_shortened(asked) if to == "refused" else {})}
         await asyncio.to_thread(lambda: self.store.move(asked.id, ["running"], to, _now(), **fields))
 
     # ------------------------------------------------------------------ what was asked
@@ -424,11 +423,11 @@ class Service:
             return "running"
         return self._progress.get(asked.id, "starting") if asked.state == "running" else None
 
-    async def certificate(self, asked: Asked) -> Any:
+    async def certificate(self, who: Principal, asked: Asked) -> Any:
         """What the checker can verify of a release, for each of its mechanisms."""
         body = json.loads(asked.body)
         order = {**body, "do": "certificate", "analyst": asked.analyst}
-        return await self._quietly(order)
+        return await self._quietly(who, order)
 
     async def cancel(self, who: Principal, asked_id: str) -> Asked:
         """Stop a release that is running or waits; its asker and curators may."""
@@ -442,7 +441,7 @@ class Service:
             task.cancel("cancel")
             await asyncio.wait({task})
         elif await self._moved(asked, ("waiting", "approved"), "cancelled", problem=_PROBLEMS["cancelled"]):
-            await self._give_back(asked)
+            await self._give_back(asked, "cancelled")
         return await self.asked(who, asked_id)
 
     # ------------------------------------------------------------------ the ledger
@@ -473,8 +472,11 @@ class Service:
         """
         who.require("keep")
         asked = await self.asked(who, asked_id)
-        if asked.analyst == who.name:
-            raise NotAllowed("nobody approves a question of their own", fix="a second curator decides")
+        if who.name == asked.analyst or who.origin == (asked.origin or asked.analyst):
+            raise NotAllowed(
+                "nobody approves a question of their own, or of somebody whose token they made",
+                fix="a second curator decides",
+            )
         await self._expire()
         if asked.state != "waiting" or fingerprint != await self._approved(asked):
             raise RequestConflict(
@@ -484,7 +486,7 @@ class Service:
         if not await self._moved(asked, ("waiting",), to, approver=who.name, problem=_PROBLEMS.get(to)):
             raise RequestConflict("somebody else was faster", given=asked_id, fix="look at the release again")
         if not approve:
-            await self._give_back(asked)
+            await self._give_back(asked, to)
         return await self.asked(who, asked_id)
 
     async def fingerprint(self, asked: Asked) -> str | None:
@@ -494,29 +496,58 @@ class Service:
     async def _moved(self, asked: Asked, states: tuple[str, ...], to: str, **fields: Any) -> bool:
         return await asyncio.to_thread(lambda: self.store.move(asked.id, states, to, _now(), **fields))
 
-    async def _give_back(self, asked: Asked) -> None:
+    async def _give_back(self, asked: Asked, state: str) -> None:
+        """Cancel what is held, then write down that it was: whoever is killed before leaves it for the next look."""
         held = await asyncio.to_thread(self.store.held, asked.id)
-        with suppress(RequestConflict):  # committed meanwhile: it stays spent, and the same id gets the answer
-            await asyncio.to_thread(self.ledger.cancel, read_held(held))
+        fields: dict[str, Any] = {}
+        if held is not None:
+            with suppress(RequestConflict):  # committed meanwhile: it stays spent, and the same id gets the answer
+                await asyncio.to_thread(self.ledger.cancel, read_held(held))
+                fields = _shortened(asked)
+        await self._moved(asked, (state,), state, expires=None, **fields)
 
     async def _expire(self) -> None:
         for asked in await asyncio.to_thread(self.store.due, _now()):
-            if await self._moved(asked, (asked.state,), "expired", problem=_PROBLEMS["expired"]):
-                await self._give_back(asked)
+            if asked.state in ("cancelled", "denied", "expired"):  # a server stopped just then
+                await self._give_back(asked, asked.state)
+            elif await self._moved(asked, (asked.state,), "expired", problem=_PROBLEMS["expired"]):
+                await self._give_back(asked, "expired")
 
     async def _sweep(self) -> None:
         while True:
             await asyncio.sleep(_SWEEP)
             with suppress(LeastNoiseError):
+                await asyncio.to_thread(self.store.renew, list(self._tasks), _now() + _LEASE)
+                await asyncio.to_thread(self.store.abandon, "", _now())
                 await self._expire()
 
 
-def _open_or_create(place: str) -> Ledger:
-    if "://" in place:
-        with suppress(LeastNoiseError):
-            return Ledger.open(place)
+def _open_or_create(place: str, store: ServiceStore) -> Ledger:
+    """The ledger. A new one forgets what was spent, so none is made where the store knows of questions."""
+    try:
+        return Ledger.open(place)
+    except LedgerMissing:
+        if store.has_asked():
+            raise LedgerMissing(
+                "the service was asked before, and its ledger is gone; a new one would forget what was spent",
+                fix="restore the newest ledger; if it is really over, begin with a new store, too",
+            ) from None
+    try:
         return Ledger.create(place)
-    return Ledger.open(place) if Path(place).exists() or Path(f"{place}.witness").exists() else Ledger.create(place)
+    except LedgerUnavailable:  # another server began at the same time; or opening says what is wrong
+        return Ledger.open(place)
+
+
+def _without_left(plan: dict[str, Any]) -> dict[str, Any]:
+    """A plan for everybody: what is left is one analyst's, also beside each question of a batch."""
+    plans = {"plans": [_without_left(each) for each in plan["plans"]]} if "plans" in plan else {}
+    return {name: each for name, each in {**plan, **plans}.items() if name != "left"}
+
+
+def _shortened(asked: Asked) -> dict[str, Any]:
+    """What is kept of a long question that nothing was spent on: nobody fills the disk for free."""
+    kept = brief(asked.body)
+    return {} if kept == asked.body else {"body": kept, "plan": None, "held": None}
 
 
 def _now() -> int:

@@ -18,28 +18,36 @@ from typing import Any
 from leastnoise.errors import MissingPackage, ServiceUnavailable
 from leastnoise.ledger.record import Json, canonical
 
-__all__ = ["Asked", "ServiceStore", "StoredToken"]
+__all__ = ["Asked", "ServiceStore", "StoredToken", "brief"]
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS leastnoise_tokens (
     id TEXT PRIMARY KEY, hash TEXT NOT NULL, name TEXT NOT NULL, role TEXT NOT NULL, datasets TEXT, purposes TEXT,
-    created BIGINT NOT NULL, expires BIGINT, revoked BIGINT
+    created BIGINT NOT NULL, expires BIGINT, revoked BIGINT, made_by TEXT
 );
 CREATE TABLE IF NOT EXISTS leastnoise_asked (
     id TEXT PRIMARY KEY, analyst TEXT NOT NULL, request TEXT NOT NULL, dataset TEXT NOT NULL, purpose TEXT NOT NULL,
-    body TEXT NOT NULL, state TEXT NOT NULL, created BIGINT NOT NULL, changed BIGINT NOT NULL, server TEXT,
-    held TEXT, plan TEXT, result TEXT, problem TEXT, approver TEXT, expires BIGINT, UNIQUE (analyst, request)
+    state TEXT NOT NULL, created BIGINT NOT NULL, changed BIGINT NOT NULL, server TEXT, approver TEXT, expires BIGINT,
+    origin TEXT, brief TEXT NOT NULL, problem TEXT, body TEXT NOT NULL, held TEXT, plan TEXT, result TEXT,
+    UNIQUE (analyst, request)
 );
 CREATE INDEX IF NOT EXISTS leastnoise_asked_by_dataset ON leastnoise_asked (dataset, created);
+CREATE INDEX IF NOT EXISTS leastnoise_asked_by_state ON leastnoise_asked (state, expires);
 """
-_KEPT = "id, hash, name, role, datasets, purposes, created, expires, revoked"
+_KEPT = "id, hash, name, role, datasets, purposes, created, expires, revoked, made_by"
 _ASKED = (
-    "id, analyst, request, dataset, purpose, body, state, created, changed, server, plan, problem, approver, expires"
+    "id, analyst, request, dataset, purpose, body, state, created, changed, server, plan, problem, approver, expires, "
+    "origin"
 )
+_LISTED = _ASKED.replace("body", "brief").replace("plan", "NULL")
 _BEGIN = """
-INSERT INTO leastnoise_asked (id, analyst, request, dataset, purpose, body, state, created, changed, server)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id
+INSERT INTO leastnoise_asked
+(id, analyst, request, dataset, purpose, body, state, created, changed, server, expires, origin, brief)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id
 """
+_OTHERS = "SELECT id FROM leastnoise_tokens WHERE name = ? AND COALESCE(made_by, name) <> ?"
+_LONGEST_KEPT = 10_000  # characters of a question in a list, or of one that nothing was spent on
+_FORGOTTEN = 60  # seconds after which a price that was not given back is looked at again
 _WAIT = 10  # seconds for another process to let go of the file
 
 
@@ -57,6 +65,7 @@ class StoredToken:
         created: When it was made, in seconds since 1970.
         expires: When it ends; None for never.
         revoked: When it was revoked.
+        made_by: The origin of the curator who made it; None where whoever keeps the service did.
     """
 
     id: str
@@ -68,6 +77,7 @@ class StoredToken:
     created: int
     expires: int | None = None
     revoked: int | None = None
+    made_by: str | None = None
 
 
 @dataclass(frozen=True)
@@ -89,7 +99,9 @@ class Asked:
         plan: Its plan, once there is one.
         problem: Why there is no answer.
         approver: Who approved or denied it.
-        expires: When an approval ends.
+        expires: When an approval ends, or what a server works at counts as left behind. Where a request was cancelled,
+            denied or expired it stays until its price is given back.
+        origin: Who answers for the token under which it was asked.
     """
 
     id: str
@@ -106,6 +118,7 @@ class Asked:
     problem: Any = None
     approver: str | None = None
     expires: int | None = None
+    origin: str | None = None
 
 
 class ServiceStore:
@@ -124,12 +137,20 @@ class ServiceStore:
                 if statement.strip():
                     run(statement)
 
-    def add_token(self, token: StoredToken) -> None:
-        """Keep a new token."""
+    def add_token(self, token: StoredToken) -> bool:
+        """Keep a new token; False where a curator makes it and its name has a token of another origin."""
         values = [token.id, token.hash, token.name, token.role, _listed(token.datasets), _listed(token.purposes)]
-        values += [token.created, token.expires, token.revoked]  # type: ignore[list-item]
+        values += [token.created, token.expires, token.revoked, token.made_by]  # type: ignore[list-item]
         with self._transaction() as run:
-            run(f"INSERT INTO leastnoise_tokens ({_KEPT}) VALUES ({_marks(9)})", values)  # noqa: S608
+            if token.made_by is not None and run(_OTHERS, [token.name, token.made_by]):
+                return False
+            run(f"INSERT INTO leastnoise_tokens ({_KEPT}) VALUES ({_marks(10)})", values)  # noqa: S608
+        return True
+
+    def comes_from(self, name: str, origin: str) -> bool:
+        """Whether a name has a token that somebody of this origin made."""
+        with self._transaction() as run:
+            return bool(run("SELECT id FROM leastnoise_tokens WHERE name = ? AND made_by = ?", [name, origin]))
 
     def token(self, token_id: str) -> StoredToken | None:
         """A token by its public part."""
@@ -154,7 +175,7 @@ class ServiceStore:
     def begin(self, asked: Asked) -> bool:
         """Keep a new request; False where the analyst has one of this id already."""
         values = [asked.id, asked.analyst, asked.request, asked.dataset, asked.purpose, asked.body, asked.state]
-        values += [asked.created, asked.changed, asked.server]  # type: ignore[list-item]
+        values += [asked.created, asked.changed, asked.server, asked.expires, asked.origin, brief(asked.body)]  # type: ignore[list-item]
         with self._transaction() as run:
             made = run(_BEGIN, values)
         return bool(made)
@@ -164,6 +185,8 @@ class ServiceStore:
 
         One statement decides, so that of two who try at once only one succeeds.
         """
+        if "body" in fields:
+            fields["brief"] = brief(fields["body"])
         names = ["state", "changed", *fields]
         values = [to, now, *(canonical(value) if name in _JSON else value for name, value in fields.items())]
         setting = ", ".join(f"{name} = ?" for name in names)
@@ -182,6 +205,11 @@ class ServiceStore:
         """A request by the analyst's own id."""
         return self._one("analyst = ? AND request = ?", [analyst, request])
 
+    def has_asked(self) -> bool:
+        """Whether anything was ever asked that a ledger must know of."""
+        with self._transaction() as run:
+            return bool(run("SELECT id FROM leastnoise_asked WHERE state <> 'refused' LIMIT 1"))
+
     def result(self, asked_id: str) -> str | None:
         """What was released, as JSON text."""
         return self._text("result", asked_id)
@@ -193,7 +221,7 @@ class ServiceStore:
         return read
 
     def listed(self, datasets: Sequence[str], analyst: str | None = None, states: Sequence[str] = ()) -> list[Asked]:
-        """The newest requests on some datasets, by one analyst or by all, in some states or in all."""
+        """The newest requests on some datasets, by one analyst or by all, in some states or in all; without plans."""
         if not datasets:
             return []
         where, values = f"dataset IN ({_marks(len(datasets))})", list(datasets)
@@ -201,18 +229,32 @@ class ServiceStore:
             where, values = f"{where} AND analyst = ?", [*values, analyst]
         if states:
             where, values = f"{where} AND state IN ({_marks(len(states))})", [*values, *states]
-        return self._many(f"{where} ORDER BY created DESC, id LIMIT 1000", values)
+        return self._many(f"{where} ORDER BY created DESC, id LIMIT 1000", values, _LISTED)
+
+    def renew(self, asked_ids: Sequence[str], expires: int) -> None:
+        """Say that a server is still at some requests."""
+        with self._transaction() as run:
+            for asked_id in asked_ids:
+                run("UPDATE leastnoise_asked SET expires = ? WHERE id = ? AND state = 'running'", [expires, asked_id])
 
     def due(self, now: int) -> list[Asked]:
-        """Waiting and approved requests whose time is over."""
-        return self._many("state IN ('waiting', 'approved') AND expires <= ? ORDER BY expires", [now])
+        """Waiting and approved requests whose time is over, and ended ones whose price was not given back since."""
+        return self._many(
+            "(state IN ('waiting', 'approved') AND expires <= ?) OR (state IN ('cancelled', 'denied', 'expired') "
+            "AND expires IS NOT NULL AND changed <= ?) ORDER BY expires LIMIT 1000",
+            [now, now - _FORGOTTEN],
+        )
 
     def abandon(self, server: str, now: int) -> None:
-        """What a server left behind when it stopped is unfinished: asked again, it goes on."""
+        """What this server left behind when it stopped, or any server for long, is unfinished: asked again, it goes on.
+
+        A server that comes back under another name, as a new container does, never looks for what the old one left.
+        """
         with self._transaction() as run:
             run(
-                "UPDATE leastnoise_asked SET state = 'unfinished', changed = ? WHERE state = 'running' AND server = ?",
-                [now, server],
+                "UPDATE leastnoise_asked SET state = 'unfinished', changed = ? "
+                "WHERE state = 'running' AND (server = ? OR expires <= ?)",
+                [now, server, now],
             )
 
     def close(self) -> None:
@@ -225,9 +267,9 @@ class ServiceStore:
     def _one(self, where: str, values: Sequence[Any]) -> Asked | None:
         return next(iter(self._many(where, values)), None)
 
-    def _many(self, where: str, values: Sequence[Any]) -> list[Asked]:
+    def _many(self, where: str, values: Sequence[Any], columns: str = _ASKED) -> list[Asked]:
         with self._transaction() as run:
-            rows = run(f"SELECT {_ASKED} FROM leastnoise_asked WHERE {where}", values)  # noqa: S608 - own words
+            rows = run(f"SELECT {columns} FROM leastnoise_asked WHERE {where}", values)  # noqa: S608 - own words
         return [Asked(*row[:10], *(_json(text) for text in row[10:12]), *row[12:]) for row in rows]
 
     def _text(self, column: str, asked_id: str) -> str | None:
@@ -286,6 +328,13 @@ class ServiceStore:
 _JSON = ("plan", "result", "problem", "held")
 
 
+def brief(body: str) -> str:
+    """A request without its question where that is long: for lists, and where nothing was spent on it."""
+    if len(body) <= _LONGEST_KEPT:
+        return body
+    return canonical({**json.loads(body), "question": {"question": "too long to be shown here"}})
+
+
 def _marks(count: int) -> str:
     return ", ".join("?" * count)
 
@@ -300,5 +349,5 @@ def _json(text: str | None) -> Any:
 
 def _token(row: Sequence[Any]) -> StoredToken:
     datasets, purposes = (None if text is None else tuple(json.loads(text)) for text in row[4:6])
-    token_id, digest, name, role, _, _, created, expires, revoked = row
-    return StoredToken(token_id, digest, name, role, datasets, purposes, created, expires, revoked)
+    token_id, digest, name, role, _, _, created, expires, revoked, made_by = row
+    return StoredToken(token_id, digest, name, role, datasets, purposes, created, expires, revoked, made_by)

@@ -30,7 +30,9 @@ from leastnoise.errors import (
     BadConfiguration,
     BadParameter,
     BudgetError,
+    DataError,
     LeastNoiseError,
+    LedgerError,
     RequestConflict,
     ServiceUnavailable,
 )
@@ -54,7 +56,16 @@ from leastnoise.release.configuration import Configuration, read_amount, read_co
 from leastnoise.release.pricing import multiple_of
 from leastnoise.release.remote import write_column, write_left
 
-__all__ = ["main", "needs_approval", "read_frame", "read_held", "write_error", "write_frame", "write_held"]
+__all__ = [
+    "main",
+    "needs_approval",
+    "public_given",
+    "read_frame",
+    "read_held",
+    "write_error",
+    "write_frame",
+    "write_held",
+]
 
 _HEAD = struct.Struct(">I")
 _LONGEST = 1 << 30
@@ -320,9 +331,14 @@ def read_held(told: Any) -> Request:
     return Request(**{**told, "event": event_from_dict(told["event"])})
 
 
+def public_given(error: LeastNoiseError) -> str | None:
+    """What was given, where whoever asks gave it; where ledger and data lie is not for those who ask."""
+    return None if isinstance(error, LedgerError | DataError) else error.given
+
+
 def write_error(error: LeastNoiseError) -> dict[str, Any]:
     """An error as JSON: its kind and its three parts, which are public."""
-    return {"kind": type(error).__name__, "problem": error.problem, "given": error.given, "fix": error.fix}
+    return {"kind": type(error).__name__, "problem": error.problem, "given": public_given(error), "fix": error.fix}
 
 
 def read_frame(channel: socket.socket) -> Any:
@@ -360,8 +376,8 @@ def main() -> None:
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
         with suppress(OSError):  # where memory ends, this process ends and not the service
             Path("/proc/self/oom_score_adj").write_text("1000")
-    configuration = read_configuration(Path(sys.argv[2]))
-    ledger = WatchedLedger.open(sys.argv[3])
+    place, kept = read_frame(channel) or sys.exit()
+    configuration, ledger = read_configuration(Path(place)), WatchedLedger.open(kept)
     worker = Worker(configuration, ledger, lambda told: channel.sendall(write_frame({"told": told})))  # type: ignore[arg-type]
     channel.sendall(write_frame({"ready": os.getpid()}))
     while (order := read_frame(channel)) is not None:
