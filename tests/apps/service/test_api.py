@@ -243,8 +243,11 @@ def test_metrics_are_prometheus_text_and_tell_no_durations(server, tokens):
 def test_the_description_has_every_path_with_examples(server):
     told = server.call("GET", "/v1/openapi.json").json
     assert len(told["paths"]) >= 20
+    assert told["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
     for path, methods in told["paths"].items():
-        assert "summary" in next(iter(methods.values()))
+        for each in methods.values():
+            assert "summary" in each
+            assert each.get("security") == (None if path == "/v1/health" else [{"token": []}]), path
         if "post" in methods:
             assert methods["post"]["requestBody"]["content"]["application/json"]["examples"], path
 

@@ -101,6 +101,7 @@ FORGED = {
         "headers": {"jku": "http://127.0.0.1:1/keys", "x5u": "http://x"},
     },
     "the public key as a secret": {"confused": True},
+    "an extension that has to be understood": {"headers": {"crit": ["leastnoise"], "leastnoise": 1}},
 }
 
 

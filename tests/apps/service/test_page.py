@@ -277,6 +277,47 @@ def test_everything_is_read_and_asked_without_scripts(server, visit):
     assert page.inner_text("#state") == "done"
 
 
+SEEN = {  # what a role finds on the page: its links, and what it can send
+    "analyst": ({"page", "page/ask"}, {"logout"}),
+    "curator": ({"page", "page/ask", "page/keep", "page/tokens", "page/dossier"}, {"logout", "decide", "cancel"}),
+    "auditor": ({"page", "page/keep", "page/dossier"}, {"logout"}),
+    "reader": ({"page"}, {"logout"}),
+}
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("role", SEEN)
+def test_each_role_finds_its_own_and_no_more(server, visit, role, scripts):
+    """With scripts or without; what it is not shown it can't reach by its address either."""
+    ada, every = server.token("asks for all roles"), server.token("sees all", "curator", None)
+    done = server.ask(ada, f"done for {role} {scripts}", "1/100").json["id"]
+    server.ask(ada, f"waits for {role} {scripts}", "9/4")
+    listed = server.call("GET", "/v1/approvals", token=every).json["waiting"]
+    (waits,) = [each["id"] for each in listed if each["request_id"] == f"waits for {role} {scripts}"]
+    page = visit(server.token(f"{role} {scripts}", role, None), java_script_enabled=scripts)
+    links, sent = SEEN[role]
+
+    def found(what, name):
+        """Where links or forms lead."""
+        texts = [each.get_attribute(name) for each in page.locator(what).all()]
+        return {each.removeprefix("/").partition("?")[0] for each in texts if each.startswith("/page")}
+
+    assert {each for each in found("a", "href") if "releases/" not in each} == links
+    for path in ("page/ask", "page/keep", "page/tokens", "page/dossier"):
+        if path != "page/dossier" or path not in links:  # that one is a download
+            answer = page.goto(f"{server.url}/{path}?dataset=people")
+            assert answer.status == (200 if path in links else 403), path
+    statuses = {each: page.goto(f"{server.url}/page/releases/{each}").status for each in (done, waits)}
+    of_all = role != "analyst"
+    assert statuses == {done: 200 if of_all else 404, waits: 200 if role in ("curator", "auditor") else 404}
+    assert {each.removeprefix("page/") for each in found("form", "action")} == sent
+    if of_all:
+        page.goto(f"{server.url}/page/releases/{done}")
+        assert page.locator("tbody tr").count() == 1
+        assert page.locator("text=Certificate").count() == 1
+    server.call("DELETE", f"/v1/releases/{waits}", token=ada)
+
+
 def post(server, path, fields, **headers):
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
     headers = {"Content-Type": "application/x-www-form-urlencoded", **headers}

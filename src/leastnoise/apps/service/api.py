@@ -16,9 +16,10 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import Depends, FastAPI, Query, Request, Response
+from fastapi import Depends, FastAPI, Query, Request, Response, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
 
 import leastnoise
@@ -100,7 +101,9 @@ def make_app(service: Service) -> FastAPI:
     callers = Limiter(service.settings.requests_per_minute)
     failures = Limiter(service.settings.failures_per_minute)
 
-    async def caller(request: Request) -> Principal:
+    described = HTTPBearer(scheme_name="token", description="A token of ours, or of the OIDC issuer.", auto_error=False)
+
+    async def caller(request: Request, _: Any = Security(described)) -> Principal:  # noqa: B008 - how FastAPI is told
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         return await enter(request, token if kind.lower() == "bearer" else "")
 

@@ -2,7 +2,7 @@
 
 Only asymmetric algorithms are accepted, and only the one that the key itself is for: so the text of a public key is
 never taken for a shared secret, and "none" is no algorithm. The key is found by its id among the issuer's own keys;
-addresses of keys inside a token (jku, x5u, jwk) are not looked at. Issuer, audience, end and subject must be there.
+addresses of keys inside a token (jku, x5u, jwk) are not looked at; what a token says must be understood (crit) is not. Issuer, audience, end and subject must be there.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Issuer:
         try:
             head = jwt.get_unverified_header(token)
             key = self._key(str(head.get("kid", "")))
-            if head.get("alg") not in _ALGORITHMS or head.get("alg") != key.algorithm_name:
+            if "crit" in head or head.get("alg") not in _ALGORITHMS or head.get("alg") != key.algorithm_name:
                 raise NotAllowed("the token is not valid", fix="ask the issuer for a new one")
             claims = jwt.decode(
                 token,
