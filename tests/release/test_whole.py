@@ -218,3 +218,23 @@ def test_numbers_beyond_64_bits_stay_exact():
     assert abs(cells[0] - 10**30) <= 3
     assert min(cells) == 0
     assert nearest_sums([Fraction(10**30), Fraction(1)]) == [(10**30 + 1 + 1) // 2] * 2
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_noise_that_is_mostly_zero_leaves_whole_numbers(open_random, name):
+    """At a high price an error is zero with 95 %, and so is the variance that is taken from it."""
+    dataset = open_random(3)
+    release = ASKED[name](dataset).release(epsilon=8)
+    assert sum(release.whole().table["value"]) > 0
+
+
+def test_estimates_without_any_doubt_are_kept():
+    estimates = [Fraction(2), Fraction(0), Fraction(7)]
+    for doubt in ([0, 0], [0, 1], [1, 0], [0, Fraction(1, 10**9)]):
+        views = [
+            View(np.arange(3), estimates, Fraction(doubt[0])),
+            View(np.array([0, 0, 1]), [9, 7], Fraction(doubt[1])),
+        ]
+        assert len(nearest_whole(views)) == 3
+        views[1] = View(np.array([0, 0, 1]), [Fraction(2), Fraction(7)], Fraction(doubt[1]))
+        assert nearest_whole(views) == [2, 0, 7]

@@ -90,7 +90,7 @@ class View(NamedTuple):
     Args:
         groups: The number of the group of each cell, from 0 on.
         estimates: An estimate of the sum of each group.
-        variance: How far off such an estimate is, squared; in proportion is enough.
+        variance: How far off such an estimate is, squared; in proportion is enough. Zero counts as the least of others.
     """
 
     groups: NDArray[np.int64]
@@ -123,9 +123,9 @@ def nearest_whole(views: Sequence[View]) -> list[int]:
     Raises:
         TooLarge: There are more than 2^16 cells.
     """
-    cells, closest = len(views[0].groups), min(view.variance for view in views)
+    cells, closest = len(views[0].groups), min((view.variance for view in views if view.variance), default=Fraction(1))
     require_few(cells)
-    weights = [max(1, floor(_PARTS * closest / view.variance)) for view in views]
+    weights = [max(1, floor(_PARTS * closest / max(view.variance, closest))) for view in views]
     targets = [[_in_parts(estimate) for estimate in view.estimates] for view in views]
     most = max(max(map(abs, target)) for target in targets)
     # f never exceeds f(0) ≤ Σw·cells·most², so what view v lacks is at most √(f(0)/w_v), and the weighted sum of k such
