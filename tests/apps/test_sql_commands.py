@@ -250,3 +250,19 @@ def test_the_shell_reads_from_a_pipe(folder):
     )  # fmt: skip
     assert "cost ε = 1" in found.stdout
     assert "at most ε = 9" in found.stdout
+
+
+def test_the_shell_knows_the_columns_of_all_tables(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+        connection.execute("CREATE TABLE customers AS SELECT 1 AS id; CREATE TABLE orders AS SELECT 1 AS buyer, 'a' AS word")
+    (tmp_path / "leastnoise.toml").write_text(
+        '[datasets.shop]\nsource = "shop.duckdb"\nunit = "customers.id"\nbudget = 1\n'
+        '[datasets.shop.links]\n"orders.buyer" = "customers.id"\n'
+    )
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("LEASTNOISE")}
+    found = subprocess.run(
+        [sys.executable, "-m", "leastnoise", "shell", "shop"],
+        input="\\columns\n", capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=120, check=True,
+    )  # fmt: skip
+    assert found.stdout.splitlines()[1:4] == ["customers.id  integer", "orders.buyer  integer", "orders.word  text"]

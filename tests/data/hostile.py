@@ -13,6 +13,7 @@ import psycopg
 import pyarrow as pa
 
 from leastnoise.data import Kind, col, open_table
+from support.postgres import has_loose_collations
 
 FIRST, LAST, EPOCH = datetime.min, datetime.max, datetime(1970, 1, 1)
 FILTERS = {"none": col("n") == -1, "one": col("n") == 0, "all": col("n") >= 0}
@@ -223,9 +224,9 @@ def in_postgres(address, name="hostile"):
     stored, rows = _stored(POSTGRES)
     types = ", ".join(f"{name} {type_}" for name, (type_, _, _) in POSTGRES.items())
     with psycopg.connect(address) as connection:
-        connection.execute(
-            "CREATE COLLATION IF NOT EXISTS nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
-        )
+        loose = "provider = icu, locale = 'und-u-ks-level2', deterministic = false"
+        loose = loose if has_loose_collations(connection) else "locale = 'C'"
+        connection.execute(f"CREATE COLLATION IF NOT EXISTS nocase ({loose})")
         if not connection.execute("SELECT 1 FROM pg_type WHERE typname = 'mood'").fetchall():
             connection.execute("CREATE TYPE mood AS ENUM ('a', 'B c')")
         connection.execute(f"DROP TABLE IF EXISTS {name}")

@@ -6,6 +6,7 @@ import pytest
 import leastnoise.release as ln
 from leastnoise.data import Contribution, CountUnits, open_table
 from leastnoise.errors import BadParameter, BadSource, BudgetChanged
+from support.postgres import has_loose_collations
 
 
 def write(file, query):
@@ -49,6 +50,8 @@ def test_a_collation_that_calls_different_ids_equal_names_no_unit(tmp_path, coll
 def test_a_collation_in_postgres_names_no_unit(postgres_address):
     psycopg = pytest.importorskip("psycopg")
     with psycopg.connect(postgres_address, autocommit=True) as made:
+        if not has_loose_collations(made):
+            pytest.skip("this build of Postgres has no ICU")
         made.execute("CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
         made.execute("CREATE TABLE loosely (p text COLLATE loose, q text)")
         made.execute("INSERT INTO loosely VALUES ('bob', 'bob'), ('Bob', 'Bob')")

@@ -67,6 +67,11 @@ def postgres_server():
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def has_loose_collations(connection):
+    """Whether the server can call different texts equal: builds without ICU, as PyPI has them, can't."""
+    return bool(connection.execute("SELECT 1 FROM pg_collation WHERE collprovider = 'i' LIMIT 1").fetchall())
+
+
 def in_schema(address, name):
     """The address of a schema of its own, so that tables of different tests do not meet."""
     import psycopg

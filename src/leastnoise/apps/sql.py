@@ -176,7 +176,7 @@ class _Session:
             elif word == "budget":
                 typer.echo(f"budget {self._dataset.budget}; {self._dataset.left}")
             elif word == "columns":
-                typer.echo("\n".join(f"{name}  {kind}" for name, kind in self._dataset.columns.items()))
+                typer.echo("\n".join(f"{name}  {kind}" for name, kind in _columns(self._dataset).items()))
             else:
                 typer.echo(_HELP)
         except (LeastNoiseError, TypeError) as error:
@@ -199,6 +199,17 @@ class _Session:
             typer.echo(f"error: {error}")
 
 
+def _columns(dataset: Dataset) -> dict[str, str]:
+    """The columns that statements may name; those of several tables with their tables."""
+    from leastnoise.release import Database
+
+    if not isinstance(dataset, Database):
+        return dict(dataset.columns)
+    return {
+        f"{table}.{name}": kind for table in dataset.table_names for name, kind in dataset.columns_of(table).items()
+    }
+
+
 def _completer(dataset: Dataset) -> Any:
     """History and completion by readline, where Python has it; statements of other sessions are in the history, too."""
     try:
@@ -210,8 +221,8 @@ def _completer(dataset: Dataset) -> Any:
     from leastnoise.data.predicates import FUNCTIONS
 
     words = ["SELECT", "FROM", "WHERE", "GROUP BY", "HAVING", "ORDER BY", "LIMIT", "COUNT(", "SUM(", "AVG(", "CLAMP("]
-    words += ["\\plan", "\\price", "\\budget", "\\columns", "\\help", "\\quit", *FUNCTIONS, *dataset.columns]
-    words += [*getattr(dataset, "table_names", ())]
+    words += ["\\plan", "\\price", "\\budget", "\\columns", "\\help", "\\quit", *FUNCTIONS, *_columns(dataset)]
+    words += [word for name in _columns(dataset) for word in name.split(".")]
 
     def complete(text: str, place: int) -> str | None:
         found = [word for word in words if word.lower().startswith(text.lower())]
