@@ -8,9 +8,13 @@ import pyarrow as pa
 import pytest
 
 import leastnoise as ln
+from leastnoise.composition.cost import pure_within
 from leastnoise.errors import BadParameter, LeastNoiseError
-from leastnoise.mechanisms import PureStrategyMechanism, StrategyMechanism
+from leastnoise.mechanisms import PrefixSums, PureStrategyMechanism, StrategyMechanism
+from leastnoise.mechanisms.strategy import plan_pure_strategy
+from leastnoise.model import Sensitivity
 from leastnoise.model.privacy import Privacy
+from leastnoise.release.queries.workload_problem import WorkloadProblem
 from support.people import SURE
 from support.statistics import ALPHA
 
@@ -34,6 +38,22 @@ def test_many_prefix_sums_are_answered_by_a_strategy_with_a_certificate(ages, pr
     assert ln.check(plan.mechanism.certificate())
     others = [option for option in plan.options if "cells" in option.mechanism.name]
     assert all(plan.options[0].expected.upper < other.expected.upper for other in others)
+
+
+@pytest.mark.parametrize("goal", ["total", "largest"])
+@pytest.mark.parametrize("groups", [1, 3])
+def test_laplace_noise_is_left_out_only_where_it_is_proven_to_be_worse(goal, groups):
+    left_out = []
+    for price in (Privacy(mu="1/2"), Privacy(1, "1e-6"), Privacy(4, "1e-12"), Privacy(1, "1e-30")):
+        problem = WorkloadProblem(PrefixSums(24), price, Sensitivity(groups, 2, ""), goal=goal)
+        offered = {type(mechanism): mechanism for mechanism in problem.candidates()}
+        left_out.append(PureStrategyMechanism not in offered)
+        if left_out[-1]:
+            epsilon = pure_within(price)
+            plan = plan_pure_strategy(PrefixSums(24), epsilon=epsilon, goal=goal, groups=groups, rows=2)
+            assert PureStrategyMechanism(plan, epsilon).expected_square > offered[StrategyMechanism].expected_square
+    assert left_out[0] == (groups == 1)
+    assert not left_out[-1]
 
 
 def test_ranges_are_answered_lazily_and_agree(ages):

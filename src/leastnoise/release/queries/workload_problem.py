@@ -7,6 +7,7 @@ have no closed form, so that there expected absolute errors are compared.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -157,23 +158,31 @@ class WorkloadProblem:
         except NumberTooLarge:
             return
 
-    def _strategies(self, mu_squared: Fraction) -> Iterator[Mechanism]:
+    def _strategies(self, mu_squared: Fraction) -> Iterator[StrategyRelease]:
         """The best strategies found; none where one can't be written in whole numbers or its noise be drawn."""
         cells, each, epsilon = self.sensitivity.cells, self.sensitivity.each, pure_within(self.price)
-        try:
-            if epsilon > 0:
+        gaussian: StrategyMechanism | None = None
+        if mu_squared > 0:
+            with contextlib.suppress(*_UNWRITTEN):
+                plan = plan_strategy(self.workload, weights=self.weights, goal=self.goal, groups=cells, rows=each)
+                gaussian = StrategyMechanism(plan, mu_squared)
+                yield gaussian
+        if epsilon > 0 and not self._is_beaten(gaussian, epsilon):
+            with contextlib.suppress(*_UNWRITTEN):
                 pure = plan_pure_strategy(
                     self.workload, epsilon=epsilon, weights=self.weights, goal=self.goal, groups=cells, rows=each
                 )
                 yield PureStrategyMechanism(pure, epsilon)
-        except _UNWRITTEN:
-            pass
-        try:
-            if mu_squared > 0:
-                plan = plan_strategy(self.workload, weights=self.weights, goal=self.goal, groups=cells, rows=each)
-                yield StrategyMechanism(plan, mu_squared)
-        except _UNWRITTEN:
-            pass
+
+    def _is_beaten(self, gaussian: StrategyMechanism | None, epsilon: Exact) -> bool:
+        """Whether no strategy with Laplace noise can have a smaller error, so that none is looked for.
+
+        The bound for all strategies holds for Laplace noise too (`PureStrategyMechanism.reason`).
+        """
+        if gaussian is None or self.has_bodies:
+            return False
+        least = Geometric(epsilon).moment(2).lower * gaussian.strategy.lower_bound
+        return gaussian.expected_square <= least
 
     @property
     def lower_bound(self) -> Enclosure | None:
