@@ -123,7 +123,7 @@ import opendp.prelude as dp
 import polars as pl
 
 dp.enable_features("contrib")
-sizes, draws = (16, 9, 7, 5), 4
+sizes, draws = (16, 9, 7, 5), 3
 rng = np.random.default_rng(1)
 rows = np.stack([rng.binomial(size - 1, rng.uniform(0.2, 0.8, 5000)) for size in sizes], axis=1)
 names = [f"c{i}" for i in range(len(sizes))]

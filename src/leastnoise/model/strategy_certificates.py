@@ -83,10 +83,7 @@ class StrategyCertificate(Certificate):
         object.__setattr__(self, "parts", tuple(replace(part) for part in parts))
 
     def fields(self) -> dict[str, Any]:
-        """All of it, and a digest, so that any change is noticed, even one after which all claims still hold.
-
-        Whoever writes the digest anew has written another certificate, which is judged by what it claims.
-        """
+        """All of it, and a digest."""
         found = {
             "parts": [part.fields() for part in self.parts],
             "goal": self.goal,
@@ -98,7 +95,7 @@ class StrategyCertificate(Certificate):
             "lower_bound": str(self.lower_bound),
             "gap": str(self.gap),
         }
-        return {**found, "digest": hashlib.sha256(json.dumps(found).encode()).hexdigest()}
+        return _with_digest(found)
 
     @classmethod
     def of_fields(cls, data: Mapping[str, Any]) -> StrategyCertificate:
@@ -112,6 +109,14 @@ class StrategyCertificate(Certificate):
             data["sensitivity"],
             *(read_rational_text(data[name]) for name in ("error", "lower_bound", "gap")),
         )
+
+
+def _with_digest(fields: dict[str, Any]) -> dict[str, Any]:
+    """With a digest, so that any change is noticed, even one after which all claims still hold.
+
+    Whoever writes the digest anew has written another certificate, which is judged by what it claims.
+    """
+    return {**fields, "digest": hashlib.sha256(json.dumps(fields).encode()).hexdigest()}
 
 
 def _part(data: Any) -> StrategyPart:
@@ -173,8 +178,8 @@ class MarginalsCertificate(Certificate):
         object.__setattr__(self, "strategy", replace(self.strategy))
 
     def fields(self) -> dict[str, Any]:
-        """All of it."""
-        return {
+        """All of it, and a digest."""
+        found = {
             **self.strategy.fields(),
             "goal": self.goal,
             "groups": self.groups,
@@ -183,6 +188,7 @@ class MarginalsCertificate(Certificate):
             "lower_bound": str(self.lower_bound),
             "gap": str(self.gap),
         }
+        return _with_digest(found)
 
     @classmethod
     def of_fields(cls, data: Mapping[str, Any]) -> MarginalsCertificate:

@@ -23,6 +23,7 @@ from leastnoise.mechanisms.strategy import (
 )
 from leastnoise.model.certificate import Certificate
 from leastnoise.model.marginals import MarginalStrategy
+from leastnoise.model.strategy_certificates import MarginalsCertificate
 
 RNG = np.random.default_rng(8)
 ADULT = (100, 100, 100, 99, 85, 42, 16, 15, 9, 7, 6, 5, 2, 2)
@@ -293,18 +294,28 @@ def test_every_tampered_entry_is_refused():
         assert ln.check(certificate)
         data = json.loads(text)
         for name, value in data.items():
-            if name in ("format", "version", "claim"):
+            if name in ("format", "version", "claim", "digest"):
                 continue
             changes = [(name, k) for k in range(len(value))] if isinstance(value, list) else [(name,)]
             for path in changes:
                 forged = json.loads(text)
                 place, key = (forged, name) if len(path) == 1 else (forged[name], path[1])
                 place[key] = _changed(place[key])
+                with pytest.raises(LeastNoiseError):
+                    Certificate.from_json(json.dumps(forged))
                 try:
-                    read = Certificate.from_json(json.dumps(forged))
-                except LeastNoiseError:
+                    read = MarginalsCertificate.of_fields(forged)  # whoever forges may write the digest anew
+                except (LeastNoiseError, ValueError):
                     continue
                 assert not ln.check(read), path
+        for path in (("digest",), ("tables", 0), ("weights", 0)):  # also a change after which all claims hold
+            forged = json.loads(text)
+            if path == ("digest",):
+                forged["digest"] = forged["digest"][::-1]
+            else:
+                forged[path[0]].reverse()
+            with pytest.raises(LeastNoiseError):
+                Certificate.from_json(json.dumps(forged))
 
 
 def _changed(value):
