@@ -479,17 +479,25 @@ def test_a_question_in_sql_is_planned_released_and_certified(server, tokens):
 # ---------------------------------------------------------------------- what is told to the wrong one
 
 
-def test_a_plan_of_a_batch_says_what_is_left_to_nobody_else(server, tokens):
-    """Plans are kept for everybody; what is left is one analyst's."""
+def test_what_is_left_to_one_is_told_to_nobody_else(server, tokens):
+    """Plans are kept for everybody, and what was released is there for readers; neither is what an analyst has left."""
     poor, rich = server.token("poor"), server.token("rich")
     grant = {"dataset": "people", "analyst": "poor", "budget": {"epsilon": "1/7"}}
     assert server.call("POST", "/v1/budgets", grant, tokens["cleo"]).status == 200
-    question = {"question": "batch", "queries": [COUNT, {"question": "count", "where": "age > 17"}]}
-    body = {"question": question, "price": {"epsilon": "1/100"}}
-    plans = [server.call("POST", "/v1/datasets/people/plan", body, each) for each in (poor, rich)]
-    assert [each.json["left"]["epsilon"] == "1/7" for each in plans] == [True, False]
-    assert "1/7" not in plans[1].text
-    assert [each.get("left") for each in plans[1].json["plans"]] == [None, None]
+    batch = {"question": "batch", "queries": [COUNT, {"question": "count", "where": "age > 17"}]}
+    for question, more in ((COUNT, True), (batch, False)):
+        body = {"question": question, "price": {"epsilon": "1/100"}, "other_prices": more}
+        plans = [server.call("POST", "/v1/datasets/people/plan", body, each) for each in (poor, rich)]
+        assert [each.json["left"]["epsilon"] == "1/7" for each in plans] == [True, False]
+        assert "1/7" not in plans[1].text
+    for number, question in enumerate((COUNT, batch)):
+        released = server.ask(poor, f"shown {number}", "1/140", question).json["id"]
+        told = server.call("GET", f"/v1/releases/{released}", token=tokens["fay"]).json
+        for plan in (told["plan"], told["result"]["plan"]):
+            assert [each.get("left") for each in (plan, *plan.get("plans", ()))] == [None] * (1 + 2 * number)
+        for each in told["result"].get("releases", [told["result"]]):
+            assert each.get("left") is None
+            assert each.get("plan", {}).get("left") is None
 
 
 def test_where_ledger_and_data_lie_is_told_to_nobody(start):

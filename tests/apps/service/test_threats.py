@@ -268,8 +268,11 @@ def test_rates_are_limited_for_each_token_and_each_address(start):
     assert limited.json["type"] == "urn:leastnoise:TooManyRequests"
     assert int(limited.headers["Retry-After"]) > 0
     assert server.call("GET", "/v1/datasets", token=other).status == 200
-    guesses = [server.call("GET", "/v1/datasets", token=f"ln_{place:016x}_{0:064x}").status for place in range(80)]
-    assert guesses.count(429) >= 10
+    guesses = [
+        server.call("GET", "/v1/datasets", None, f"ln_{place:016x}_{0:064x}", {"X-Forwarded-For": f"10.0.0.{place}"})
+        for place in range(80)
+    ]
+    assert [each.status for each in guesses].count(429) >= 10
     assert server.call("GET", "/v1/datasets", token=other).status == 200
 
 

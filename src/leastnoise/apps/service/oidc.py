@@ -2,7 +2,8 @@
 
 Only asymmetric algorithms are accepted, and only the one that the key itself is for: so the text of a public key is
 never taken for a shared secret, and "none" is no algorithm. The key is found by its id among the issuer's own keys;
-addresses of keys inside a token (jku, x5u, jwk) are not looked at; what a token says must be understood (crit) is not. Issuer, audience, end and subject must be there.
+addresses of keys inside a token (jku, x5u, jwk) are not looked at. Issuer, audience, end and subject must be there, and
+what has to be understood (crit) is not.
 """
 
 from __future__ import annotations

@@ -195,7 +195,7 @@ class Service:
         key = canonical({**order, "analyst": "", "purpose": ""}, "question")
         plan = self._plans.pop(key, None)
         if plan is None:
-            plan = _without_left(await self._quietly(who, order))
+            plan = await self._quietly(who, order)
         if len(key) <= _LONGEST_KEPT:
             self._plans[key] = plan
             while len(self._plans) > _MOST_PLANS:
@@ -536,12 +536,6 @@ def _open_or_create(place: str, store: ServiceStore) -> Ledger:
         return Ledger.create(place)
     except LedgerUnavailable:  # another server began at the same time; or opening says what is wrong
         return Ledger.open(place)
-
-
-def _without_left(plan: dict[str, Any]) -> dict[str, Any]:
-    """A plan for everybody: what is left is one analyst's, also beside each question of a batch."""
-    plans = {"plans": [_without_left(each) for each in plan["plans"]]} if "plans" in plan else {}
-    return {name: each for name, each in {**plan, **plans}.items() if name != "left"}
 
 
 def _shortened(asked: Asked) -> dict[str, Any]:

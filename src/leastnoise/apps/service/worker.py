@@ -54,7 +54,7 @@ from leastnoise.release import (
 from leastnoise.release.calls import read_written_price
 from leastnoise.release.configuration import Configuration, read_amount, read_configuration
 from leastnoise.release.pricing import multiple_of
-from leastnoise.release.remote import write_column, write_left
+from leastnoise.release.remote import write_column
 
 __all__ = [
     "main",
@@ -164,7 +164,7 @@ class Worker:
             return _price(asked, order, sure)
         price = read_written_price(order["price"])
         if order["do"] == "plan":
-            plan = asked.plan(price, **sure)
+            plan = _nobodys(asked.plan(price, **sure))
             if not order.get("other_prices"):
                 return _brief(plan).to_dict()
             return {**plan.to_dict(), **_prospect(asked, plan, sure)}
@@ -173,7 +173,6 @@ class Worker:
         if needs_approval(price, self._ledger.threshold):
             self._ledger.tell({"progress": "planned", "plan": _brief(asked.plan(price, **sure)).to_dict()})
         released = _without_other_prices(asked.release(price, request_id=order["request_id"], **sure))
-        left = released.plan.left
         return {
             "kind": _RELEASED[type(released)],
             **released.to_dict(),
@@ -181,7 +180,6 @@ class Worker:
             "recorded": released.recorded
             if isinstance(released, Release)
             else [each.recorded for each in released.releases],
-            "left": None if left is None else write_left(left),
         }
 
     def _dataset(self, name: str) -> Dataset:
@@ -269,11 +267,18 @@ def _rows(query: Query, price: Privacy | None, plan: ReleasePlan) -> dict[str, A
     return {"columns": list(table.keys), "rows": [[str(cell) for cell in row[: len(table.keys)]] for row in table]}
 
 
-def _brief(plan: ReleasePlan | BatchPlan) -> Any:
-    """The plan without its errors at other prices, which take longer to find than the rest of it."""
+def _nobodys(plan: ReleasePlan | BatchPlan) -> Any:
+    """The plan without what its asker has left: it is kept for everybody, or shown to whoever may see the release."""
     if isinstance(plan, BatchPlan):
-        return replace(plan, plans=tuple(_brief(each) for each in plan.plans))
-    return replace(plan, other_prices=lambda _: ())
+        return replace(plan, left=None, plans=tuple(_nobodys(each) for each in plan.plans))
+    return replace(plan, left=None)
+
+
+def _brief(plan: ReleasePlan | BatchPlan) -> Any:
+    """The same without its errors at other prices, which take longer to find than the rest of it."""
+    if isinstance(plan, BatchPlan):
+        return replace(plan, left=None, plans=tuple(_brief(each) for each in plan.plans))
+    return replace(plan, left=None, other_prices=lambda _: ())
 
 
 def _without_other_prices(released: _Released) -> _Released:
