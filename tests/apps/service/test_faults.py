@@ -177,13 +177,19 @@ def test_an_approval_that_comes_too_late_gives_the_price_back(start):
 
 @pytest.mark.engine
 def test_two_servers_on_postgres_share_one_budget(tmp_path):
+    psycopg = pytest.importorskip("psycopg")
     with postgres_server() as address:
         folders = [tmp_path / name for name in ("one", "two")]
         servers = []
         try:
             for folder in folders:
                 folder.mkdir()
-                servers.append(Server(folder, ledger=address, store=address, budget="1", limits=(10**6, 10**6)).start())
+                servers.append(Server(folder, ledger=address, store=address, budget="1", limits=(10**6, 10**6)))
+            starting = [threading.Thread(target=server.start) for server in servers]
+            for each in starting:  # both make the tables and the ledger
+                each.start()
+            for each in starting:
+                each.join()
             ada, cleo = servers[0].token("ada"), servers[1].token("cleo", "curator")
             answers, lock = [], threading.Lock()
 
@@ -203,6 +209,11 @@ def test_two_servers_on_postgres_share_one_budget(tmp_path):
             again = servers[1 - answered[0].number % 2].ask(ada, f"race {answered[0].number}", "1/8", COUNT)
             assert again.json["result"] == answered[0].json["result"]  # the other server has it, too
             assert servers[0].call("GET", "/v1/ledger/verification", token=cleo).status == 200
+            servers[0].stop(signal.SIGKILL)
+            with psycopg.connect(address) as database:  # somebody cleared it away, and the store is still there
+                database.execute("DROP TABLE leastnoise_entries, leastnoise_ledgers CASCADE")
+            with pytest.raises(AssertionError, match="its ledger is gone"):
+                servers[0].start()
         finally:
             for server in servers:
                 server.stop(signal.SIGKILL)

@@ -48,6 +48,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 
 _OTHERS = "SELECT id FROM leastnoise_tokens WHERE name = ? AND COALESCE(made_by, name) <> ?"
 _LONGEST_KEPT = 10_000  # characters of a question in a list, or of one that nothing was spent on
 _FORGOTTEN = 60  # seconds after which a price that was not given back is looked at again
+_SCHEMA_LOCK = 0x4C4E5356
 _WAIT = 10  # seconds for another process to let go of the file
 
 
@@ -133,6 +134,8 @@ class ServiceStore:
         self._postgres = place.startswith(("postgresql://", "postgres://"))
         self._connection: Any = None
         with self._transaction() as run:
+            if self._postgres:  # two servers that start at once must not both make the tables
+                run(f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})")
             for statement in _SCHEMA.split(";"):
                 if statement.strip():
                     run(statement)
