@@ -83,6 +83,10 @@ ASKED = {  # a complete question for each command, some with alternatives
     "decision": [((), {"at_least": 3}), (("city",), {"keys": ["c,d"]})],
     "design": [((), {"at_most": 3}), (("city",), {"keys": ["c,d"], "at_most": 3})],
     "sorted-counts": [(("city",), {"total": 100})],
+    **{
+        answer: [(("age", "pay"), {"keys": ["1,2"]})]
+        for answer in ("edges", "degrees", "components", "triangles", "cut")
+    },
 }
 VALUES = [
     (("age",), {"bounds": ["0,5"], "by": ["city"]}),

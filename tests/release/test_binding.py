@@ -243,6 +243,13 @@ ASKED = [
     lambda d: d.design(at_most=100, prior=range(101)),
     lambda d: d.design(at_most=100, prior=range(1, 102)),
     lambda d: d.decision(by="city", keys=["Lyon", "Metz"]),
+    lambda d: d.graph("edges", "city", "sex", ["Lyon", "f"]),
+    lambda d: d.graph("edges", "sex", "city", ["Lyon", "f"]),
+    lambda d: d.graph("edges", "city", "sex", ["Lyon", "m"]),
+    lambda d: d.graph("edges", "city", "sex", ["Lyon", "f"], groups_per_unit=2),
+    lambda d: d.graph("edges", "city", "sex", ["Lyon", "f"], where="age > 5"),
+    lambda d: d.graph("triangles", "city", "sex", ["Lyon", "f"]),
+    lambda d: d.graph("cut", "city", "sex", ["Lyon", "f"]),
 ]
 
 

@@ -69,6 +69,10 @@ QUESTIONS = {
         lambda d: d.design("city", keys=CITIES, at_most=3, prior=[1, "1/2", 0.25, Fraction(1, 3)]),
         lambda d: d.design(at_most=100, prior={40: 1, 50: 2}, loss="squared", where="age >= 18"),
     ],
+    "graph": [
+        lambda d: d.graph("degrees", "city", "sex", [*CITIES, "f"], where="age > 3", groups_per_unit=2),
+        lambda d: d.graph("cut", "city", "sex", nodes=CITIES),
+    ],
     "sorted_counts": [lambda d: d.sorted_counts("city", 700, top=3)],
     "batch": [lambda d: d.batch([d.count(), d.mean("age", bounds=(0, 100))], weights=[1, Fraction(1, 3)])],
 }

@@ -136,6 +136,7 @@ HOSTILE = {
 CITY = {"by": "city", "keys": ["Lyon", "Metz"]}
 AGE = {"column": "age", "bounds": (0, 100)}
 INTERVAL = {"interval_share": "1/2", "interval_confidence": 0.9}
+ENDS = {"tail": "city", "head": "sex", "nodes": ["Lyon", "f"]}
 REST = {"where": "age > 3", "groups_per_unit": 1, "rows_per_unit": 1}
 
 # A call that is in order, for every method; each of its arguments in turn is replaced by every hostile value.
@@ -190,9 +191,11 @@ QUESTIONS = {
     "choose": {"options": ["age < 18", "age >= 18"], "where": None, "rows_per_unit": 1},
     "decision": {"at_least": 10, "where": None, "of": "rows", "rows_per_unit": 1},
     "design": {**CITY, "bins": None, "at_most": 3, "prior": [1, 2, 3, 4], "loss": "squared", **REST, "of": "rows"},
+    "graph": {"answer": "edges", **ENDS, "where": None, "groups_per_unit": 1},
     "sorted_counts": {"by": "city", "total": 100, "top": 10, "where": None},
 }
 OTHER_QUESTIONS = [
+    ("graph", {"answer": "cut", **ENDS, "where": None, "groups_per_unit": 1}),
     ("count", {"by": "age", "bins": [0, 50, 100]}),
     ("count", {"by": "day", "bins": "months from 2026-01 to 2026-02"}),
     ("choose", {**CITY, "bins": None, "sum_of": "age", "bounds": (0, 100), "step": 1}),

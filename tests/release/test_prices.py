@@ -45,6 +45,8 @@ QUERIES = {
     "decision": lambda d: d.decision(at_least=100),
     "vote": lambda d: d.decision(by="city", keys=CITIES),
     "sorted counts": lambda d: d.sorted_counts(by="city", total=200, top=3),
+    "degrees": lambda d: d.graph("degrees", "city", "sex", [*CITIES, "m"]),
+    "cut": lambda d: d.graph("cut", "city", "sex", [*CITIES, "m"]),
 }
 PRICES = [Privacy("1/2"), Privacy("1/2", "1e-6"), Privacy(rho="1/50"), Privacy(mu="1/4")]
 ALL = [

@@ -30,6 +30,7 @@ OPTIONS_OF: Mapping[str, tuple[str, ...]] = {  # the options of a parameter that
     "k": ("top",),
     "options": ("option",),
     "names": ("name",),
+    "nodes": ("keys", "key", "keys_from"),
 }
 
 
@@ -78,6 +79,12 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "decision": Question("decision", "decision --at-least 100, or decision party --keys red,blue", ("by",), 0),
     "design": Question("design", "design city --keys Bonn,Ulm --at-most 3 --prior 8,4,2,1", ("by",), 0),
+    **{
+        answer: Question(
+            "graph", f"{answer} caller callee --keys-from nodes.txt", ("tail", "head"), fixed={"answer": answer}
+        )
+        for answer in ("edges", "degrees", "components", "triangles", "cut")
+    },
     "sorted-counts": Question("sorted_counts", "sorted-counts password --total 100000 --top 50", ("by",), 1),
 }
 
@@ -180,6 +187,7 @@ class _Asking:
             "weights": lambda: self._weights(),
             "prior": lambda: self._numbers(self.options.prior),
             "targets": lambda: self._numbers(self.options.targets),
+            "nodes": lambda: self._nodes(),
         }
         for name, parameter in names.items():
             if name in found or name in ("by", "keys", "bins", "bounds", "step"):
@@ -255,6 +263,11 @@ class _Asking:
     def _step(self, column: str, about: list[str]) -> Any:
         given = _about(self.options.step, column, about, "--step")
         return given if given is not None or self.settings is None else self.settings.steps.get(column)
+
+    def _nodes(self) -> Any:
+        """The keys of the first end of an edge, which are those of the other one."""
+        end = self.words["tail"]
+        return public_keys(self.dataset.columns, self.settings, self.options, (end,)).get(end)
 
     def _levels(self) -> Any:
         levels = read_list(self.options.level)

@@ -51,8 +51,8 @@ def ask(
         str,
         typer.Argument(
             help="count, count-distinct, sum, mean, proportion, ratio, variance, deviation, median, quantile, min, "
-            "max, most-common, choose, ranges, prefix-sums, workload, tables, hierarchy, decision, design or "
-            "sorted-counts.",
+            "max, most-common, choose, ranges, prefix-sums, workload, tables, hierarchy, decision, design, "
+            "sorted-counts, edges, degrees, components, triangles or cut.",
             show_default=False,
         ),
     ],

@@ -15,7 +15,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadParameter
+from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact import NumberLike, read_exact, read_integer, read_rational
 from leastnoise.ledger import Ledger
 from leastnoise.ledger.record import Json
@@ -46,6 +46,7 @@ __all__ = [
 ]
 
 Progress = Callable[..., None]
+_MOST_IN_FLOWS = 1 << 15  # nodes: twice their pairs is below 2^31, the most that a flow of 32 bits carries
 
 
 class Charge(TypedDict, total=False):
@@ -105,14 +106,24 @@ def min_cut(
 
 
 def number_of_edges(
-    graph: GraphLike, epsilon: NumberLike, *, nodes: Nodes | None = None, **charge: Unpack[Charge]
+    graph: GraphLike,
+    epsilon: NumberLike,
+    *,
+    nodes: Nodes | None = None,
+    neighbours: str = "edge",
+    most: NumberLike | None = None,
+    **charge: Unpack[Charge],
 ) -> Release:
     """How many edges there are between the public nodes, with geometric noise.
 
     Args:
         graph: As for `min_cut`.
-        epsilon: The privacy, where one edge comes or goes (edge level). A node with all its edges is not protected.
+        epsilon: The privacy.
         nodes: The public nodes, or their number; those that the graph object lists if left out.
+        neighbours: What is protected. "edge": one edge comes or goes, and a node with all its edges is not protected.
+            "node": all edges of one node change at once, in any way.
+        most: For "node": a public number of edges that one node may count for. The noise grows with it. The answer is
+            that of the whole graph where no node has more edges, and smaller otherwise.
         **charge: `ledger`, `dataset`, `analyst`, `purpose`, `request_id`: where the price is charged.
 
     >>> import networkx
@@ -121,10 +132,28 @@ def number_of_edges(
     """
     _require_graph(graph)
     public = read_nodes(public_nodes(graph) if nodes is None else nodes)
+    if neighbours not in ("edge", "node") or (neighbours == "node") != (most is not None):
+        raise BadParameter(
+            "neighbours differ in one edge, or in all edges of one node, which may count for `most` of them",
+            given=f"neighbours={neighbours}, most={most}",
+            fix='pass neighbours="node", most=20 for example, or neither',
+        )
+    if most is None:
+        return release_mechanism(
+            Geometric(epsilon),
+            lambda: len(read_graph(graph, public).tails),
+            parameters={"asked": fingerprint_of({"edges of": _named(public)})},
+            **charge,
+        )
+    if len(public) > _MOST_IN_FLOWS:
+        raise TooLarge(
+            f"node level takes at most {_MOST_IN_FLOWS} nodes", given=len(public), fix="ask for parts of the graph"
+        )
+    bound = min(read_integer(most, "most", at_least=1), max(len(public) - 1, 1))
     return release_mechanism(
-        Geometric(epsilon),
-        lambda: len(read_graph(graph, public).tails),
-        parameters={"asked": fingerprint_of({"edges of": _named(public)})},
+        Geometric(epsilon, bound),
+        lambda: read_graph(graph, public).edges_within(bound),
+        parameters={"asked": fingerprint_of({"edges of": _named(public), "within": bound})},
         **charge,
     )
 

@@ -62,6 +62,7 @@ from leastnoise.release.queries.decisions import IsAtLeast, Plurality
 from leastnoise.release.queries.designed import LOSSES, DesignedCounts
 from leastnoise.release.queries.distinct import CountDistinct
 from leastnoise.release.queries.found_keys import CommonUnknownKeys, MeasuredKeys
+from leastnoise.release.queries.graphs import GRAPH_NUMBERS, CutOfGraph, NumbersOfGraph
 from leastnoise.release.queries.hierarchies import Hierarchy, read_tree
 from leastnoise.release.queries.marginals import Tables
 from leastnoise.release.queries.moments import Deviation, Mean, Moment, Variance
@@ -1062,6 +1063,41 @@ class Dataset:
         believed = None if prior is None else read_prior(_weights(prior, most + 1), range(most + 1))
         counted = self._counted(of, rows_per_unit)
         return DesignedCounts(**asked, of=counted, at_most=most, prior=believed, loss=loss)
+
+    def graph(
+        self,
+        answer: str,
+        tail: str,
+        head: str,
+        nodes: Iterable[Any],
+        where: Where = None,
+        groups_per_unit: Limit = None,
+    ) -> Query:
+        """About the graph whose edges are the rows: its edges, degrees, connected parts, triangles, or a cut.
+
+        Two nodes are joined if some row names both. A release protects what one unit adds: one row, thus one edge,
+        where there is no privacy unit (edge level). A node with all its edges is protected only if all rows that name
+        it are its own.
+
+        Args:
+            answer: "edges", "degrees", "components", "triangles" or "cut" (which nodes to take from the others so that
+                few edges are cut).
+            tail: The column of one end of an edge.
+            head: The column of the other end.
+            nodes: The public nodes; other rows join nothing.
+            where: Which rows count: text such as "year >= 2020", or a predicate.
+            groups_per_unit: The most edges of one unit that count; the limit of the dataset if left out.
+        """
+        if not isinstance(answer, str) or answer not in (*GRAPH_NUMBERS, "cut"):
+            known = ", ".join((*GRAPH_NUMBERS, "cut"))
+            raise BadParameter("the answer about a graph is unknown", given=answer, fix=f"use one of {known}")
+        if require_column(self.table, tail) == require_column(self.table, head):
+            raise BadParameter("an edge has two ends in two columns", given=tail, fix="name another column")
+        listed = take(nodes, MOST_CELLS, "nodes")
+        if len(listed) < 2:
+            raise BadParameter("a graph needs two public nodes at least", given=len(listed), fix="list them all")
+        asked = self._cells((tail, head), {tail: listed, head: listed}, None, where, groups_per_unit, None)
+        return CutOfGraph(**asked) if answer == "cut" else NumbersOfGraph(**asked, what=answer)
 
     def sorted_counts(self, by: By, total: NumberLike, top: NumberLike = 100, where: Where = None) -> Query:
         """How many units the most common key has, the next one, and so on; the keys are not released.
