@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from fractions import Fraction
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -21,14 +22,17 @@ from leastnoise.ledger import Ledger
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.combinatorial import (
     EdgeWeights,
+    ExponentialCut,
     KMedian,
     NoisyDemand,
+    WeighedCut,
     plan_k_median,
     plan_min_cut,
     plan_sorted_counts,
     plan_vertex_cover,
 )
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, public_nodes, read_graph, read_nodes
+from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import CutMechanism
 from leastnoise.mechanisms.numeric import Geometric, VectorLaplace
 from leastnoise.model import decode_label, encode_label
 from leastnoise.release.mechanism import fingerprint_of, release_mechanism, require_recordable
@@ -67,6 +71,9 @@ def min_cut(
     nodes: Nodes | None = None,
     weights: EdgeWeights | None = None,
     example: GraphLike | None = None,
+    apart: Sequence[Hashable] | None = None,
+    smallest: NumberLike = 1,
+    weigh: NumberLike | None = None,
     progress: Progress | None = None,
     **charge: Unpack[Charge],
 ) -> Release:
@@ -79,11 +86,15 @@ def min_cut(
         nodes: The public nodes, or their number; those that the graph object lists if left out.
         weights: How weighted edges are read; every edge weighs one if left out.
         example: A public graph on the same nodes, like this one, to choose the way by; made-up ones if left out.
+        apart: Two nodes that the cut keeps apart (an s-t cut), for up to 26 nodes.
+        smallest: The fewest nodes on a side (a balanced cut), for up to 26 nodes.
+        weigh: The share of epsilon for the weight of the cut, such as 1/4; the weight is not told if left out.
         progress: Called now and then; interrupting there leaves no budget in doubt.
         **charge: `ledger`, `dataset`, `analyst`, `purpose`, `request_id`: where the price is charged.
 
     Returns:
-        A release whose value is the frozen set of the nodes on one side.
+        A release whose value is the frozen set of the nodes on one side; with `weigh`, of the pair of it and its noisy
+        weight.
 
     >>> import networkx
     >>> release = min_cut(networkx.karate_club_graph(), epsilon=2)
@@ -91,15 +102,34 @@ def min_cut(
     ('ε = 2', True)
     """
     _require_graph(graph)
-    public = public_nodes(graph) if nodes is None else nodes
-    mechanism = plan_min_cut(public, epsilon, delta, weights, example=example).mechanism
+    public = read_nodes(public_nodes(graph) if nodes is None else nodes)
+    share = None if weigh is None else read_rational(weigh, "weigh", above=0, below=1)
+    whole = read_exact(epsilon, "epsilon")
+    paid = whole if share is None else whole * (1 - share)
+    cut: CutMechanism
+    if apart is not None or read_integer(smallest, "smallest", at_least=1) > 1:
+        cut = ExponentialCut(paid, public, weights, apart=apart, smallest=smallest)
+    else:
+        cut = plan_min_cut(public, paid, delta, weights, example=example).mechanism
+    mechanism = cut if share is None else WeighedCut(cut, whole * share)
     require_recordable(mechanism)
+
+    def encode(drawn: Any) -> Json:
+        side, *weight = drawn if share is not None else (drawn,)
+        listed: list[Json] = [encode_label(node) for node in cut.nodes if node in side]
+        return [listed, *map(str, weight)] if weight else listed
+
+    def decode(written: Any) -> Any:
+        listed = written if share is None else written[0]
+        side = frozenset(map(decode_label, listed))
+        return side if share is None else (side, Fraction(written[1]))
+
     return release_mechanism(
         mechanism,
         graph,
         progress=progress,
-        encode=lambda cut: [encode_label(node) for node in mechanism.nodes if node in cut],
-        decode=lambda cut: frozenset(map(decode_label, cut)),
+        encode=encode,
+        decode=decode,
         parameters={"delta": str(read_rational(delta, "delta")), "asked": fingerprint_of({"example": example})},
         **charge,
     )

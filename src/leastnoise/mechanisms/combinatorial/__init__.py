@@ -8,6 +8,7 @@ from leastnoise.mechanisms.combinatorial.min_cut import (
     NodeCut,
     PerfectCut,
     RaisedCut,
+    WeighedCut,
     ladder_reaches,
     plan_min_cut,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "SortedCounts",
     "SortedCountsPlan",
     "VertexCoverOrder",
+    "WeighedCut",
     "decode",
     "ladder_reaches",
     "min_cut_bound",

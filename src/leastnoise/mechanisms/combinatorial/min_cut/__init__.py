@@ -7,6 +7,7 @@ from leastnoise.mechanisms.combinatorial.min_cut.perfect_cut import PerfectCut
 from leastnoise.mechanisms.combinatorial.min_cut.planning import CutPlan, plan_min_cut
 from leastnoise.mechanisms.combinatorial.min_cut.raised_cut import RaisedCut
 from leastnoise.mechanisms.combinatorial.min_cut.raising import ladder_reaches
+from leastnoise.mechanisms.combinatorial.min_cut.weighed_cut import WeighedCut
 
 __all__ = [
     "Cut",
@@ -17,6 +18,7 @@ __all__ = [
     "NodeCut",
     "PerfectCut",
     "RaisedCut",
+    "WeighedCut",
     "ladder_reaches",
     "plan_min_cut",
 ]

@@ -236,9 +236,10 @@ class CutMechanism(Mechanism):
         return PrivacyCertificate(databases, Privacy(self.epsilon), Channel(rows, databases.nodes, cuts))
 
 
-def exponential_chances(matrix: Matrix, rate: Exact, bits: int) -> list[Enclosure]:
-    """P(cut) ∝ e^(−rate·W) for cut 1, 2, … of `all_cut_weights`."""
-    levels, places, counts = np.unique(all_cut_weights(matrix)[1:], return_inverse=True, return_counts=True)
+def exponential_chances(matrix: Matrix, rate: Exact, bits: int, allowed: Any = slice(None)) -> list[Enclosure]:
+    """P(cut) ∝ e^(−rate·W) for cut 1, 2, … of `all_cut_weights`, among those that are allowed."""
+    weights = all_cut_weights(matrix)[1:]
+    levels, places, counts = np.unique(weights[allowed], return_inverse=True, return_counts=True)
     scores, base = Scores(-levels.astype(np.int64), "weights"), [Fraction(count) for count in counts.tolist()]
 
     def share(level: int) -> Enclosure:
@@ -246,7 +247,10 @@ def exponential_chances(matrix: Matrix, rate: Exact, bits: int) -> list[Enclosur
         return Enclosure(together.lower / base[level], together.upper / base[level])
 
     shares = [share(level) for level in range(len(levels))]
-    return [shares[place] for place in places.tolist()]
+    chances = [_NEVER] * len(weights)
+    for cut, place in zip(np.arange(len(weights))[allowed].tolist(), places.tolist(), strict=True):
+        chances[cut] = shares[place]
+    return chances
 
 
 def read_cut_nodes(nodes: Nodes, most: int, fix: str) -> Sequence[Hashable]:

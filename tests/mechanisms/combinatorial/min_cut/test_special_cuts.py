@@ -1,0 +1,159 @@
+"""Cuts that keep two nodes apart, balanced cuts, cuts with their weights: laws on all small graphs, in rationals."""
+
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from leastnoise import combinatorial
+from leastnoise.checker import check
+from leastnoise.errors import BadParameter, LeastNoiseError
+from leastnoise.exact import SeededSource
+from leastnoise.ledger import Ledger
+from leastnoise.mechanisms.combinatorial import EdgeWeights, ExponentialCut, NodeCut, RaisedCut, WeighedCut
+from leastnoise.model import Privacy
+from support.statistics import fits
+
+RATIO = 3  # e^epsilon
+BRIDGE = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (3, 5), (4, 5)]
+SPECIAL = [{"apart": (0, 3)}, {"apart": (3, 1)}, {"smallest": 2}, {"apart": (1, 2), "smallest": 2}]
+
+
+def all_graphs(count):
+    pairs = list(combinations(range(count), 2))
+    for chosen in product((False, True), repeat=len(pairs)):
+        yield [pair for pair, there in zip(pairs, chosen, strict=True) if there]
+
+
+def allowed(count, apart=None, smallest=1):
+    """By definition: every set without node 0 that is large enough and holds one of the two nodes."""
+    for size in range(1, count):
+        for side in combinations(range(1, count), size):
+            fits_apart = apart is None or (apart[0] in side) != (apart[1] in side)
+            if fits_apart and min(size, count - size) >= smallest:
+                yield frozenset(side)
+
+
+def follows(drawn, law):
+    """Whether draws fit a law; what the law leaves out is the last cell."""
+    ordered = sorted(law, key=law.get)
+    places, sums = {answer: place for place, answer in enumerate(ordered)}, np.cumsum([law[each] for each in ordered])
+    samples = [places.get(answer, len(ordered)) for answer in drawn]
+    return fits(samples, lambda place: sums[place], 0, len(ordered) - 2)
+
+
+@pytest.mark.parametrize("limits", SPECIAL, ids=str)
+def test_the_law_is_that_of_all_cuts_given_that_they_are_allowed(limits):
+    mechanism = ExponentialCut(f"ln({RATIO})", 4, **limits)
+    for graph in all_graphs(4):
+        weights = {cut: sum((a in cut) != (b in cut) for a, b in graph) for cut in allowed(4, **limits)}
+        total = sum(Fraction(1, RATIO**weight) for weight in weights.values())
+        law = mechanism.law(graph)
+        for cut, chance in law.items():
+            wanted = Fraction(1, RATIO ** weights[cut]) / total if cut in weights else 0
+            assert chance.lower == chance.upper == wanted
+        assert mechanism.release(graph) in weights
+
+
+@pytest.mark.parametrize("limits", SPECIAL, ids=str)
+def test_special_cuts_cost_epsilon_on_all_neighbours(limits):
+    certificate = ExponentialCut(f"ln({RATIO})", 4, **limits).certify()
+    assert check(certificate.channel, certificate.graph, f"ln({RATIO})")
+    assert not check(certificate.channel, certificate.graph, f"1/2*ln({RATIO})")
+    kept = ExponentialCut(f"ln({RATIO})", 9, smallest=3, apart=(2, 5)).certificate()
+    assert check(kept)
+
+
+def test_draws_of_special_cuts_follow_the_law():
+    mechanism = ExponentialCut(1, 6, apart=(5, 1), smallest=2)
+    law = {cut: float(chance.lower) for cut, chance in mechanism.law(BRIDGE).items() if chance.upper}
+    assert follows(mechanism.draw(BRIDGE, size=4000, source=SeededSource(4)), law)
+
+
+def test_a_special_cut_errs_no_more_than_stated():
+    mechanism = ExponentialCut(1, 6, apart=(0, 5), smallest=3)
+    worst = mechanism.error().expected.upper
+    assert worst < ExponentialCut(1, 6).error().expected.upper
+    assert mechanism.reason().lower_bound is None
+    for graph in (BRIDGE, [], BRIDGE[:3]):
+        law = mechanism.law(graph)
+        weights = {cut: mechanism.weight_of(cut, graph) for cut in law}
+        least = min(weight for cut, weight in weights.items() if law[cut].upper)
+        assert sum(law[cut].upper * (weights[cut] - least) for cut in law) <= worst
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"apart": (0, 0)}, {"apart": (0,)}, {"apart": 3}, {"apart": (0, 9)}, {"smallest": 4}, {"smallest": 0}],
+    ids=str,
+)
+def test_bad_limits_are_refused(limits):
+    with pytest.raises(BadParameter):
+        ExponentialCut(1, 6, **limits)
+
+
+# ── A cut with its weight ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("make", [ExponentialCut, NodeCut], ids=lambda make: make.name)
+@pytest.mark.parametrize("weights", [None, EdgeWeights(1, "1/2")], ids=["edges", "weights"])
+def test_a_pair_has_the_product_law_and_costs_both(make, weights):
+    mechanism = WeighedCut(make("2*ln(2)", 3, weights), "2*ln(2)")
+    pairs, steps = list(combinations(range(3), 2)), [0, 1, 2]
+    graphs = [
+        [(*pair, Fraction(w)) if weights else pair for pair, w in zip(pairs, ws, strict=True) if weights or w]
+        for ws in product(steps if weights else [0, 1], repeat=3)
+    ]
+    outputs = [(cut, Fraction(k, 2)) for cut in allowed(3) for k in range(-6, 12)]
+    laws = [[mechanism.pmf(output, graph) for output in outputs] for graph in graphs]
+    assert all(chance.lower == chance.upper for law in laws for chance in law)
+    ratios = [
+        p.lower / q.lower
+        for one, first in zip(graphs, laws, strict=True)
+        for other, second in zip(graphs, laws, strict=True)
+        if _neighbours(one, other)
+        for p, q in zip(first, second, strict=True)
+        if q.lower
+    ]
+    assert 4 < max(ratios) <= 16  # more than the weight alone, and e^epsilon of both together at most
+
+
+def _neighbours(one, other):
+    """Whether one pair differs, by one."""
+    first, second = ({edge[:2]: edge[2] if len(edge) > 2 else 1 for edge in graph} for graph in (one, other))
+    differ = [abs(first.get(pair, 0) - second.get(pair, 0)) for pair in {*first, *second}]
+    return sum(differ) == 1
+
+
+def test_draws_of_pairs_follow_the_law():
+    mechanism = WeighedCut(ExponentialCut(1, 4), 2)
+    graph = [(0, 1), (1, 2), (2, 3)]
+    law = {
+        pair: float(mechanism.pmf(pair, graph).lower)
+        for pair in ((cut, Fraction(weight)) for cut in allowed(4) for weight in range(-12, 16))
+    }
+    assert follows(mechanism.draw(graph, size=4000, source=SeededSource(5)), law)
+    other = {pair: float(mechanism.pmf(pair, graph[:2]).lower) for pair in law}
+    assert not follows(mechanism.draw(graph, size=4000, source=SeededSource(5)), other)
+
+
+def test_weighed_cuts_are_charged_recorded_and_read_again(tmp_path):
+    with Ledger.create(tmp_path / "ledger") as ledger:
+        ledger.grant(Privacy(300, insist=True), dataset="graph")
+        ask = {"ledger": ledger, "dataset": "graph", "nodes": 6, "weigh": "1/4"}
+        first = combinatorial.min_cut(BRIDGE, 120, request_id="a", **ask)
+        assert first.value == (frozenset({3, 4, 5}), 1)
+        assert combinatorial.min_cut(BRIDGE, 120, request_id="a", **ask).value == first.value
+        assert str(first.cost) == "ε = 120"
+        balanced = combinatorial.min_cut(BRIDGE, 60, request_id="b", smallest=2, apart=(0, 1), **ask)
+        assert balanced.value[0] in set(allowed(6, (0, 1), 2))
+        with pytest.raises(LeastNoiseError):
+            combinatorial.min_cut(BRIDGE, 60, request_id="b", smallest=2, apart=(0, 2), **ask)
+
+
+@pytest.mark.parametrize("make", [RaisedCut, NodeCut], ids=lambda make: make.name)
+def test_a_pair_of_a_larger_graph_is_drawn_by_any_way(make):
+    cut, path = make(2, 30), [(i, i + 1) for i in range(29)]
+    side, weight = WeighedCut(cut, 200).release(path)
+    assert weight == cut.weight_of(side, path) > 0
