@@ -65,8 +65,8 @@ mutate: .venv/dev.stamp  ## apply wrong lines one by one; the tests must notice 
 bench: .venv/bench.stamp  ## compare speed with peers in one run
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
-bench-error: .venv/bench.stamp  ## compare errors with peers at equal privacy (ONLY=quantiles for a part)
-	$(BIN)/python -m benchmarks.errors $(ONLY)
+bench-error: .venv/bench.stamp  ## compare errors with peers at equal privacy (ONLY=quantiles for a part; JOB=, BY= for rows)
+	$(BIN)/python -m benchmarks.errors $(ONLY) --job '$(JOB)' --by '$(BY)'
 
 bench-service: .venv/dev.stamp  ## the service under load: plans, releases, a race with kills, a soak (about five minutes)
 	$(BIN)/python -m benchmarks.service_load

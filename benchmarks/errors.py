@@ -1,38 +1,60 @@
 """`make bench-error`: the errors of every job at equal privacy, ours beside every alternative and every peer.
 
 Each part is a module `errors_PART` with a function that returns rows; its NOTES, if any, are printed before them on the
-page. One part: `make bench-error ONLY=quantiles`.
-Peers run in environments of their own below `.venvs`, made on first use; a peer that does not install is left out.
+page. One part: `make bench-error ONLY=quantiles`. Some rows of it, by texts that their job and method contain:
+`make bench-error ONLY=basics JOB=median BY=OpenDP`.
+Peers run in environments of their own below `.venvs`, made on first use. Where a peer does not install or fails, its row
+says what the program saw.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib
+import inspect
 import json
 import subprocess
-import sys
 import venv
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean, stdev
 from textwrap import wrap
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 
-__all__ = ["CHOSEN", "ErrorRow", "environment", "main", "mean_row", "peer_answers"]
+__all__ = [
+    "CHOSEN",
+    "ErrorRow",
+    "Wanted",
+    "ask_peer",
+    "environment",
+    "everything",
+    "main",
+    "mean_row",
+    "missing_row",
+    "peer_answers",
+    "why_missing",
+]
 
 HERE = Path(__file__).parent
+DOCS = HERE.parent / "docs"
 PARTS = {
     "basics": "run",
     "medians": "run",
     "quantiles": "run",
     "keys": "rows",
     "publications": "rows",
+    "designs": "run",
 }
 CHOSEN = "chosen"
+OTHERS = ("OpenDP", "Tumult", "PipelineDP", "python-dp", "diffprivlib", "SmartNoise", "jax-privacy", "mbi", "qif", "SciPy")
+PATIENCE = 600
+SAME = 1e-4  # linear programs in doubles fall below the optimum by less than this share of it
+Wanted = Callable[[str, str], bool]
+"""Whether the row of a job and a method is asked for."""
 
 
 class ErrorRow(NamedTuple):
@@ -41,16 +63,23 @@ class ErrorRow(NamedTuple):
     Attributes:
         job: What was asked, of what, at which privacy.
         method: By what: "chosen" is what the planner picks.
-        error: The mean error.
+        error: The mean error; None where there is none.
         standard_error: Of that mean; zero where the law is known.
         bound: What no method beats, or a bar that the chosen one must keep; None where there is none.
+        why: Why there is no error.
     """
 
     job: str
     method: str
-    error: float
+    error: float | None
     standard_error: float
     bound: float | None
+    why: str = ""
+
+
+def everything(_job: str, _method: str) -> bool:
+    """All rows."""
+    return True
 
 
 def mean_row(job: str, method: str, errors: Sequence[float], bound: float | None = None) -> ErrorRow:
@@ -58,17 +87,37 @@ def mean_row(job: str, method: str, errors: Sequence[float], bound: float | None
     return ErrorRow(job, method, fmean(errors), stdev(errors) / len(errors) ** 0.5, bound)
 
 
+def missing_row(job: str, method: str, why: str) -> ErrorRow:
+    """What a method that gave no answer leaves in the table."""
+    return ErrorRow(job, method, None, 0.0, None, why.replace("|", "/")[:160])
+
+
 def environment(*requirements: str) -> str | None:
-    """The interpreter of an environment with these packages; None where they can't be installed."""
-    folder = HERE.parent / ".venvs" / "+".join(each.replace("==", "-").replace("<", "-below-") for each in requirements)
+    """The interpreter of an environment with these packages; None where they can't be installed in ten minutes."""
+    folder = _folder(requirements)
     python = folder / "bin" / "python"
     if not (folder / "ready").exists():
         venv.create(folder, with_pip=True, clear=True)
         pip = [str(python), "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "numpy"]
-        if subprocess.run([*pip, *requirements], capture_output=True).returncode:
+        try:
+            done = subprocess.run([*pip, *requirements], capture_output=True, text=True, timeout=PATIENCE)
+            problem = (done.stderr.strip().splitlines() or ["pip gave no reason"])[-1] if done.returncode else ""
+        except subprocess.TimeoutExpired:
+            problem = f"pip needed more than {PATIENCE} seconds"
+        if problem:
+            (folder / "problem").write_text(problem)
             return None
         (folder / "ready").touch()
     return str(python)
+
+
+def why_missing(*requirements: str) -> str:
+    """What pip said when `environment` failed."""
+    return (_folder(requirements) / "problem").read_text()
+
+
+def _folder(requirements: Sequence[str]) -> Path:
+    return HERE.parent / ".venvs" / "+".join(each.replace("==", "-").replace("<", "-below-") for each in requirements)
 
 
 def peer_answers(python: str, program: str) -> dict[str, list[float]]:
@@ -78,21 +127,74 @@ def peer_answers(python: str, program: str) -> dict[str, list[float]]:
     return found
 
 
+def ask_peer(python: str, program: str, told: dict[str, Any], seconds: int = 3600) -> dict[str, Any]:
+    """For each job that a program in `peers` knows its answers, or the text of what went wrong."""
+    try:
+        done = subprocess.run(
+            [python, str(HERE / "peers" / program)],
+            input=json.dumps(told),
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=True,
+        )
+        found: dict[str, Any] = json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        return dict.fromkeys(told["draws"], f"no answer in {seconds} seconds")
+    except (subprocess.CalledProcessError, ValueError) as problem:
+        said = (getattr(problem, "stderr", None) or str(problem)).strip().splitlines()
+        return dict.fromkeys(told["draws"], f"the program failed: {said[-1]}")
+    return found
+
+
 def main() -> None:
+    asked = argparse.ArgumentParser(description="Compare errors with peers at equal privacy.")
+    asked.add_argument("parts", nargs="*", help="all if left out")
+    asked.add_argument("--job", default="", help="only rows whose job contains this text")
+    asked.add_argument("--by", default="", help="only rows whose method contains this text")
+    options = asked.parse_args()
     console, record = Console(), HERE / "errors.json"
     results: dict[str, list[ErrorRow]] = {}
     if record.exists():
         results = {part: [ErrorRow(*row) for row in rows] for part, rows in json.loads(record.read_text()).items()}
-    for part in sys.argv[1:] or PARTS:
+
+    def wanted(job: str, method: str) -> bool:
+        """A method also where it names only the start of what is asked for, since a library has several."""
+        return options.job in job and (options.by in method or options.by.startswith(method))
+
+    for part in options.parts or PARTS:
         with console.status(f"measuring {part} …"):
-            found = getattr(importlib.import_module(f"benchmarks.errors_{part}"), PARTS[part])()
-        results[part] = [ErrorRow(*row[:5]) for row in found]
-        console.print(_table(part, results[part]))
+            measure = getattr(importlib.import_module(f"benchmarks.errors_{part}"), PARTS[part])
+            found = measure(wanted) if inspect.signature(measure).parameters else measure()
+        rows = [row for row in (ErrorRow(*row) for row in found) if options.job in row.job and options.by in row.method]
+        results[part] = _replaced(results.get(part, []), rows, whole=not (options.job or options.by))
+        console.print(_table(part, rows))
     results = {part: results[part] for part in PARTS if part in results}
-    record.write_text(json.dumps(results, indent=1) + "\n")
-    (HERE.parent / "docs" / "errors.md").write_text(_page(results))
-    _draw(results, HERE.parent / "docs" / "pictures" / "errors.svg")
+    record.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+    _write_pages(results)
     console.print("[green]bench-error finished[/green]: benchmarks/errors.json and docs/errors.md are written.")
+
+
+def _replaced(old: list[ErrorRow], new: list[ErrorRow], *, whole: bool) -> list[ErrorRow]:
+    """The new rows, in the place of old ones of the same job and method."""
+    if whole:
+        return new
+    bounds = {(row.job, row.method): row.bound for row in old}
+    fresh = {key: row._replace(bound=bounds.get(key) if row.bound is None else row.bound) for row in new if (key := row[:2])}
+    kept = [fresh.pop(row[:2], row) for row in old]
+    jobs = list(dict.fromkeys(row.job for row in [*kept, *fresh.values()]))
+    return sorted([*kept, *fresh.values()], key=lambda row: jobs.index(row.job))
+
+
+def _write_pages(results: dict[str, list[ErrorRow]]) -> None:
+    """The page of all rows, its picture, and what the comparison says about errors."""
+    (DOCS / "errors.md").write_text(_page(results))
+    comparison = DOCS / "comparison.md"
+    before, start, rest = comparison.read_text().partition("<!-- written by make bench-error -->\n")
+    _, end, after = rest.partition("<!-- until here -->\n")
+    lines = "".join(f"{line}\n" for line in _better(results, others=True)) or "- In no job.\n"
+    comparison.write_text(f"{before}{start}\n{lines}\n{end}{after}")
+    _draw(results, DOCS / "pictures" / "errors.svg")
 
 
 def _table(part: str, rows: list[ErrorRow]) -> Table:
@@ -105,19 +207,24 @@ def _table(part: str, rows: list[ErrorRow]) -> Table:
 
 
 def _cells(row: ErrorRow) -> tuple[str, ...]:
+    bound = "" if row.bound is None else f"{row.bound:.4g}"
+    if row.error is None:
+        return row.job, row.method, "–", row.why, bound
     spread = f"{row.standard_error:.2g}" if row.standard_error else "exact"
-    return row.job, row.method, f"{row.error:.4g}", spread, "" if row.bound is None else f"{row.bound:.4g}"
+    return row.job, row.method, f"{row.error:.4g}", spread, bound
 
 
-def _better(results: dict[str, list[ErrorRow]]) -> list[str]:
-    """The jobs where some method has a smaller error than the chosen one, by more than three standard errors."""
+def _better(results: dict[str, list[ErrorRow]], *, others: bool = False) -> list[str]:
+    """The jobs where a method, or another library, has a smaller error than the chosen one by three standard errors."""
     found: list[str] = []
     for job, rows in _by_job(results).items():
         ours = next((row for row in rows if row.method == CHOSEN), None)
         found += [
             f"- {job}: {row.method} has {row.error:.4g}, what is chosen {ours.error:.4g}."
             for row in rows
-            if ours and row.error + 3 * (row.standard_error + ours.standard_error) < ours.error * (1 - 1e-9)
+            if ours and ours.error is not None and row.error is not None
+            if row.error + 3 * (row.standard_error + ours.standard_error) < ours.error * (1 - SAME)
+            if row.method.startswith(OTHERS) or not others
         ]
     return found
 
@@ -137,8 +244,9 @@ def _page(results: dict[str, list[ErrorRow]]) -> str:
         "",
         "Written by `make bench-error`: the same job at the same privacy, by what the planner chooses, by every other",
         "method here, and by other libraries in environments of their own. Errors are means; *exact* ones are computed",
-        "from the law. The last column is what nobody beats, or a bar that the chosen method must keep. One part:",
-        "`make bench-error ONLY=quantiles`.",
+        "from the law. The last column is what nobody beats, or a bar that the chosen method must keep.",
+        "",
+        "One part: `make bench-error ONLY=quantiles`. One row: `make bench-error ONLY=basics JOB=median BY=OpenDP`.",
         "",
         "![Error of every method, relative to the chosen one](pictures/errors.svg)",
         "",
@@ -170,7 +278,7 @@ def _draw(results: dict[str, list[ErrorRow]], place: Path) -> None:
     import matplotlib.pyplot as plt
 
     jobs = {
-        job: [(row.method, row.error / ours.error) for row in rows if row.method != CHOSEN]
+        job: [(row.method, row.error / ours.error) for row in rows if row.method != CHOSEN and row.error]
         for job, rows in _by_job(results).items()
         if (ours := next((row for row in rows if row.method == CHOSEN and row.error), None))
     }
