@@ -40,3 +40,14 @@ def test_the_core_needs_no_extra():
     assert not imported_by("import leastnoise.exact, leastnoise.checker, leastnoise.mechanisms") & (
         HEAVY - {"numpy", "scipy", "flint", "cryptography"}
     )
+
+
+def test_a_first_plan_imports_no_linear_algebra(tmp_path):
+    """What is imported is most of what a first plan takes."""
+    (tmp_path / "rows.csv").write_text("age\n1\n2\n")
+    code = (
+        "import leastnoise as ln\n"
+        f"with ln.open({str(tmp_path / 'rows.csv')!r}, columns={{'age': 'integer'}}, budget=1) as rows:\n"
+        "    str(rows.count().plan(epsilon=1))"
+    )
+    assert not imported_by(code) & {"scipy", "matplotlib", "pyspark", "psycopg", "fastapi", "igraph"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 
 from leastnoise.designer.linear.clock import Clock, DesignProgress
-from leastnoise.designer.linear.solve import solve
 from leastnoise.designer.result import Design
 from leastnoise.errors import BadParameter, InfiniteGraph
 from leastnoise.exact import NumberLike, read_rational
@@ -80,4 +79,6 @@ def design(
             given=f"{problem.graph.name}, loss {problem.loss_name}, objective {problem.objective}",
             fix="use a finite part of it, such as path(100)",
         )
+    from leastnoise.designer.linear.solve import solve  # imported here: what a theorem answers needs no SciPy
+
     return solve(problem, Clock(limit, progress), reduce=route != "lp")

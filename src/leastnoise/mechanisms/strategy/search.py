@@ -18,7 +18,6 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh_tridiagonal
 
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact import inverse_root_diagonal
@@ -154,6 +153,8 @@ class _Banded:
 
     def guess(self, point: _BandedPoint) -> SearchResult:
         """Z, each cell scaled to one; the multipliers prove the bound alone."""
+        from scipy.linalg import eigh_tridiagonal  # imported here: a first plan needs no linear algebra
+
         values, vectors = eigh_tridiagonal(point.diagonal, -point.beside)
         scaled = vectors / (np.maximum(values, values[-1] * 1e-15) ** 0.25)
         root = scaled @ scaled.T
