@@ -47,6 +47,7 @@ _SCALE = 1 << 20  # the ℓ1 norm of a column
 _ROUNDS = 200
 _MOST_WORK = _ROUNDS << 16  # rounds times squared cells
 _CELLS_PER_SUM = 16
+_MOST_TRIED, _TURNS = 256, 2  # cells up to which other starts and more sums are tried
 _MOST_PRODUCTS = 1 << 17  # in one matrix product
 _GOLDEN = 0.6180339887498949
 _MOST_ANSWERS = 4  # times the cells: beyond, noise on the answers is not looked at
@@ -262,12 +263,24 @@ def _wavelets(gram: Floats) -> Whole:
 
 
 def _p_identity(gram: Floats) -> Whole:
-    """All cells and some weighted sums, in whole numbers."""
+    """All cells and some weighted sums, in whole numbers: the best of a few local optima, where that is quick."""
+    size = len(gram)
+    few = max(2, size // _CELLS_PER_SUM)
+    tries = [(few, 0)] if size > _MOST_TRIED else [(sums, turn) for sums in (few, 2 * few) for turn in range(_TURNS)]
+    _, theta = min((_weighted_sums(gram, *each) for each in tries), key=lambda one: one[0])
+    full = np.vstack([np.eye(size), theta]) / (1 + theta.sum(axis=0))
+    rounded = np.rint(full * _SCALE).astype(np.int64)
+    kept: Whole = rounded[rounded.any(axis=1)]
+    return kept
+
+
+def _weighted_sums(gram: Floats, sums: int, turn: int) -> tuple[float, Floats]:
+    """A local optimum with so many sums, and its error at variance one."""
     from scipy.optimize import minimize
 
     size = len(gram)
-    sums = max(2, size // _CELLS_PER_SUM)
-    start = np.modf(np.arange(1.0, sums * size + 1) ** 2 * _GOLDEN)[0].reshape(sums, size)  # spread, always the same
+    step = _GOLDEN + turn / 10  # starts are spread, and always the same
+    start = np.modf(np.arange(1.0, sums * size + 1) ** 2 * step)[0].reshape(sums, size)
     own, blocks = np.diagonal(gram), _column_blocks(gram, _MOST_PRODUCTS // (sums * size))
 
     def cost(flat: Floats) -> tuple[float, Floats]:
@@ -280,14 +293,10 @@ def _p_identity(gram: Floats) -> Whole:
         gradient = 2 * (mapped @ theta.T) @ left - 2 * mapped + 2 * (own * scale - np.sum(moved * left, axis=0))
         return float(value), gradient.ravel()
 
-    rounds = max(min(_ROUNDS, _MOST_WORK // size**2), 100)
+    rounds = max(min(3 * _ROUNDS, _MOST_WORK // size**2), 100)
     limits = [(0, None)] * (sums * size)
     found = minimize(cost, start.ravel(), jac=True, bounds=limits, method="L-BFGS-B", options={"maxiter": rounds})
-    theta = found.x.reshape(sums, size)
-    full = np.vstack([np.eye(size), theta]) / (1 + theta.sum(axis=0))
-    rounded = np.rint(full * _SCALE).astype(np.int64)
-    kept: Whole = rounded[rounded.any(axis=1)]
-    return kept
+    return float(found.fun), found.x.reshape(sums, size)
 
 
 def _column_blocks(matrix: Floats, width: int) -> Floats:
