@@ -377,8 +377,8 @@ def shown(given: object) -> str:
     try:
         if isinstance(given, int | Fraction) and not -_LONG < given.numerator < _LONG:
             return f"about {float(given):.6g}"
-        if isinstance(given, Fraction) and given.denominator >= _LONG:
-            return f"about {float(given):.6g}"
+        if isinstance(given, Fraction):
+            return str(given) if given.denominator < _LONG else f"about {float(given):.6g}"
         if type(given) is tuple and len(given) == 2:
             return f"({shown(given[0])}, {shown(given[1])})"
         return repr(given)

@@ -168,6 +168,32 @@ TASKS = {
     "it says so with rows, too": lambda o: (
         "at most 5 rows of each patient" in str(released(o.visits.count(rows_per_unit=5)))
     ),
+    "it says so with private bounds": lambda o: (
+        "every row" in (shown := str(released(o.census.sum("hours", bounds="private")))) and "None" not in shown
+    ),
+    "it says so with private limits": lambda o: (
+        "as many rows of each patient as the table says" in str(released(o.visits.count(rows_per_unit="private")))
+    ),
+    "it says so with rows by unknown keys": lambda o: (
+        "at most 5 rows of each patient" in str(found(o.visits.count(by="ward", rows_per_unit=5)))
+        and "each patient once" in str(found(o.visits.count(by="ward")))
+    ),
+    "rows where every row is a unit": lambda o: all(
+        "units" not in str(found(ask))
+        for ask in (
+            o.penguins.count(by="species"),
+            o.penguins.most_common(2, by="species"),
+            o.penguins.decision(at_least=9),
+            o.penguins.mean("bill", bounds=(20, 70), by="island"),
+        )
+    ),
+    "nothing to show says so": lambda o: (
+        "nothing was common enough" in str(o.penguins.most_common(2, by="mass").release(1, "1e-9"))
+    ),
+    "how sure a decision is": lambda o: (
+        "right with probability" in (shown := str(o.penguins.decision(at_least=9).release(1)))
+        and "zero-one" not in shown
+    ),
     "people by ward": lambda o: near(
         sum(table_of(o.visits.count(by="ward", keys=list("ABCDEFGH"), groups_per_unit=5), "ward").values()),
         len({(row["patient"], row["ward"]) for row in o.made.visits}),
@@ -263,6 +289,9 @@ TASKS = {
     ),
     "the minimum": lambda o: near(released(o.census.min("age", bounds=(0, 120))).value, 17, 0.2),
     "the maximum": lambda o: near(released(o.census.max("age", bounds=(0, 120))).value, 90, 0.03),
+    "the maximum by group": lambda o: (
+        len(released(o.penguins.max("mass", bounds=(2000, 7000), by="species", keys=SPECIES)).table) == 3
+    ),
     "an interval in grams": lambda o: (lambda ends: ends[0] <= np.median(masses(o)) <= ends[1])(
         released(o.penguins.median("mass", bounds=(2000, 7000), interval_share="1/2")).interval()
     ),
@@ -392,6 +421,15 @@ REFUSALS = {  # what is refused, and what the message must say
     "an empty file": (lambda o: ln.open(o.made.folder / "empty.csv", budget=1), "empty|header|column"),
     "a misspelt column": (lambda o: o.penguins.mean("mas", bounds=(0, 9)), "mass"),
     "a sum without bounds": (lambda o: o.penguins.sum("mass"), "bounds"),
+    "an interval that nobody pays for": (
+        lambda o: o.penguins.median("mass", bounds=(2000, 7000), interval_confidence=0.9),
+        "interval_share",
+    ),
+    "an interval that was not paid for": (
+        lambda o: released(o.penguins.median("mass", bounds=(2000, 7000))).interval(confidence=0.9),
+        "interval_share",
+    ),
+    "a limit where every row is a unit": (lambda o: o.penguins.count(rows_per_unit=3), "privacy_unit"),
     "keys that are not said": (lambda o: o.penguins.count(by="species").release(1), "delta|δ"),
     "the mean of a text": (lambda o: o.penguins.mean("species", bounds=(0, 1)), "number|text"),
     "too large a price": (lambda o: o.penguins.count().release(10**12), "budget|protects"),

@@ -161,6 +161,7 @@ def test_records_up_to_two_million_bytes_are_read(tmp_path):
         ("decimal(6,2)", dict.fromkeys(["10000", "1e9999", "nan", "", "12,50"])),
         ("boolean", {"True": True, "T": True, "yes": True, "1": True, "NO": False, "f": False, "0": False}),
         ("boolean", dict.fromkeys(["2", "on", "", "truee"])),
+        ("date", {"2024/02/29": date(2024, 2, 29), "2024/02/30": None, "29/02/2024": None, "2024/2/9": None}),
         ("date", {"2024-02-29": date(2024, 2, 29), "0001-01-01": date(1, 1, 1), "9999-12-31": date(9999, 12, 31)}),
         (
             "date",
@@ -172,6 +173,7 @@ def test_records_up_to_two_million_bytes_are_read(tmp_path):
             {
                 "2024-01-31": datetime(2024, 1, 31),
                 "2024-01-31 12:30": datetime(2024, 1, 31, 12, 30),
+                "2024/01/31 12:30": datetime(2024, 1, 31, 12, 30),
                 "2024-01-31T12:30:01.5": datetime(2024, 1, 31, 12, 30, 1, 500000),
                 "2024-01-31 12:30:00Z": datetime(2024, 1, 31, 12, 30),
                 "2024-01-31 12:30:00+02:00": datetime(2024, 1, 31, 10, 30),

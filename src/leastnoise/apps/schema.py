@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -37,11 +38,16 @@ def schema(
     fixed = fixed_texts(settings, {"table": table}, configuration)
     kinds = column_kinds(settings, column or (), configuration)
     with open_table(place, table=fixed["table"], columns=kinds or None) as opened:
-        rows = [["column", "holds", "hint"]]
-        rows += [[printable(name), kind.value, opened.hints.get(name, "")] for name, kind in opened.columns.items()]
-    if not any(row[2] for row in rows[1:]):
-        rows = [row[:2] for row in rows]
-    typer.echo(aligned(rows, left=3))
+        rows = [[printable(name), kind.value] for name, kind in opened.columns.items()]
+        untyped = [name for name in opened.columns if opened.hints.get(name)]
+    typer.echo(aligned([["column", "holds"], *rows], left=2))
+    if untyped:
+        option = quote(f"{printable(untyped[0])}=integer")
+        typer.echo(
+            f"\nWhat a CSV does not say is text until it is declared: --column {option}, or under [columns] in "
+            "leastnoise.toml.\nThere are text, integer, real, decimal(10,2), boolean (yes, no), date (2024-01-31) and "
+            "timestamp (2024-01-31 12:00); what can't be read so is missing."
+        )
     if settings is not None:
         typer.echo(
             f"unit: {settings.unit or 'not fixed'}; at most {settings.rows_per_unit} rows of a unit in each of "

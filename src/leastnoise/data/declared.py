@@ -10,7 +10,7 @@ public schema. A text that is no value of the declared kind is missing, and no t
 | real | 30, 30.5, .5, 1e3 | nan, inf, 1e999, 1,5 |
 | decimal(p,s) | the same, rounded to s digits after the point | more than p digits |
 | boolean | true, t, yes, y, 1, false, f, no, n, 0, in any case | |
-| date | 2024-01-31 | 31.1.2024, 2024-02-30 |
+| date | 2024-01-31, 2024/01/31 | 31.1.2024, 2024-02-30 |
 | timestamp | 2024-01-31, 2024-01-31 12:00, 2024-01-31T12:00:00.5, with Z or +02:00 moved to UTC | |
 
 Blanks around a value are left out. Years go from 1 to 9999.
@@ -76,6 +76,8 @@ def reading_of(column: str, kind: str) -> str:
     if kind == "boolean":
         true, false = ("('true', 't', 'yes', 'y', '1')", "('false', 'f', 'no', 'n', '0')")
         return f"CASE WHEN lower({text}) IN {true} THEN TRUE WHEN lower({text}) IN {false} THEN FALSE END"
+    if kind in ("date", "timestamp"):
+        text = f"replace({text}, '/', '-')"
     if kind == "date":
         value = f"TRY_CAST({text} AS DATE)"
         return f"CASE WHEN length({text}) = 10 AND CAST({value} AS VARCHAR) = {text} THEN {value} END"

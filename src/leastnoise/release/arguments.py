@@ -25,7 +25,7 @@ from leastnoise.errors import BadParameter, NumberTooLarge, TooLarge, shown
 from leastnoise.exact import NumberLike, read_integer, read_rational
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.rank.rank_law import read_level
-from leastnoise.model import MOST_CELLS, MOST_POINTS, MOST_TABLES, MOST_TURNS, number, unknown_label
+from leastnoise.model import LEVEL, MOST_CELLS, MOST_POINTS, MOST_TABLES, MOST_TURNS, number, unknown_label
 from leastnoise.release.calendar_bins import read_time_axis
 
 __all__ = [
@@ -457,6 +457,10 @@ def read_interval_share(
     """
     level = read_rational(confidence, "interval_confidence", above=0, below=1)
     if share is None:
+        if level != LEVEL:
+            raise BadParameter(
+                "no interval is asked for", given=f"interval_confidence={level}", fix='pass interval_share="1/2", too'
+            )
         return None, level
     found = read_rational(share, "interval_share", above=0, below=1)
     if levels[0] == 0 or levels[-1] == 1:

@@ -728,7 +728,11 @@ class Dataset:
         bounds: Bounds = None,
         step: Limit = None,
         grid: Sequence[NumberLike] | None = None,
+        by: By = None,
+        keys: Keys = None,
+        bins: Bins = None,
         where: Where = None,
+        groups_per_unit: Limit = None,
         rows_per_unit: Limit = None,
     ) -> Query:
         """About the least value of a numeric column: the quantile at level 0, chosen from a public grid.
@@ -742,10 +746,15 @@ class Dataset:
                 a public scale of both signs, with numbers 1 or 2 % apart.
             step: The distance of grid points; about a thousandth of the width if left out.
             grid: The points themselves, instead of bounds and step.
+            by: The columns to break down by, with public keys or bins for each.
+            keys: The public keys of a column, or a dict from column to keys.
+            bins: The public edges of a numeric column, or a dict from column to edges; the last bin is closed.
             where: Which rows count: text such as "age >= 18", or a predicate.
-            rows_per_unit: The most rows one unit may count with, in all.
+            groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
+            rows_per_unit: The most rows one unit may count with in each group, or in all without groups.
         """
-        return self.quantile(column, Fraction(0), bounds, step, grid, where=where, rows_per_unit=rows_per_unit)
+        limits = groups_per_unit, rows_per_unit
+        return self.quantile(column, Fraction(0), bounds, step, grid, by, keys, bins, where, *limits)
 
     def max(
         self,
@@ -753,7 +762,11 @@ class Dataset:
         bounds: Bounds = None,
         step: Limit = None,
         grid: Sequence[NumberLike] | None = None,
+        by: By = None,
+        keys: Keys = None,
+        bins: Bins = None,
         where: Where = None,
+        groups_per_unit: Limit = None,
         rows_per_unit: Limit = None,
     ) -> Query:
         """About the largest value of a numeric column: the quantile at level 1, chosen from a public grid.
@@ -767,10 +780,15 @@ class Dataset:
                 a public scale of both signs, with numbers 1 or 2 % apart.
             step: The distance of grid points; about a thousandth of the width if left out.
             grid: The points themselves, instead of bounds and step.
+            by: The columns to break down by, with public keys or bins for each.
+            keys: The public keys of a column, or a dict from column to keys.
+            bins: The public edges of a numeric column, or a dict from column to edges; the last bin is closed.
             where: Which rows count: text such as "age >= 18", or a predicate.
-            rows_per_unit: The most rows one unit may count with, in all.
+            groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
+            rows_per_unit: The most rows one unit may count with in each group, or in all without groups.
         """
-        return self.quantile(column, Fraction(1), bounds, step, grid, where=where, rows_per_unit=rows_per_unit)
+        limits = groups_per_unit, rows_per_unit
+        return self.quantile(column, Fraction(1), bounds, step, grid, by, keys, bins, where, *limits)
 
     def median(
         self,
@@ -1186,6 +1204,12 @@ class Dataset:
         base = self.contribution
         most_groups = base.groups_per_unit if groups is None else read_integer(groups, "groups_per_unit", at_least=1)
         most_rows = base.rows_per_unit if rows is None else read_integer(rows, "rows_per_unit", at_least=1)
+        if base.privacy_unit is None and (most_groups > 1 or most_rows > 1):
+            raise BadParameter(
+                "without a privacy unit every row is one",
+                given=f"groups_per_unit={most_groups}, rows_per_unit={most_rows}",
+                fix='leave the limits out, or open the table with privacy_unit="person_id"',
+            )
         return Contribution(base.privacy_unit, most_groups, most_rows)
 
     def _counted(self, of: str | None, rows: Limit, choice: bool = False) -> str:

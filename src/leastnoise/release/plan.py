@@ -311,6 +311,8 @@ def _error_lines(
     """The error in the unit of the answer; where it supposes something of the data, every line says so."""
     if error is None:
         return [("error", "depends on the number of rows; the release says how far off it is")]
+    if error.loss == "zero-one":
+        return [("wrong", f"with probability {'' if error.attained else 'at most '}{number(error.expected)}")]
     unit, within = measured_in if error.loss == "absolute" else error.loss, error.quantiles.get(level)
     unit += f", {supposing}" if supposing else ""
     at_most = "" if error.attained else "at most "

@@ -38,6 +38,11 @@ __all__ = ["Release"]
 _IN_THE_UNIT = ("absolute", "root mean square", "largest")  # errors in the unit of the answer
 
 
+def _is_yes_or_no(error: ErrorEstimate | None) -> bool:
+    """Whether an answer is right or wrong, and nothing between."""
+    return error is not None and error.loss == "zero-one"
+
+
 @dataclass(frozen=True)
 class Release:
     """A private answer. Everything in it is public: it may be printed, stored and processed further at no cost.
@@ -296,13 +301,19 @@ class Release:
         told = self.plan.error
         unit = self.plan.measured_in if told is None or told.loss in _IN_THE_UNIT else told.loss
         bound = "" if told is None or told.attained else "at most "
-        off = "" if far is None else f"; {percent(self.confidence)} error {bound}{number(far)} {unit}".rstrip()
+        off = (
+            ""
+            if far is None or _is_yes_or_no(told)
+            else f"; {percent(self.confidence)} error {bound}{number(far)} {unit}".rstrip()
+        )
         return f"{self.plan.question}; cost {self.cost}{off}{done}"
 
     @property
     def remarks(self) -> list[str]:
         """What the numbers are: what counts of the data, and what the intervals hold."""
         counted = [f"counts {self.plan.counted}"] if self.plan.counted else []
+        counted += [] if len(self.table) else ["nothing was common enough to show"]
+        counted += list(self.plan.notes[:1]) if _is_yes_or_no(self.plan.error) else []
         counted += [str(self.simulated)] if self.simulated is not None else []
         if measure_names(self.table.keys)[1] not in self.table.columns:
             return counted

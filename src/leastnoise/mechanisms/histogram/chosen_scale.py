@@ -3,7 +3,8 @@
 First the units are counted by where they lie on a public scale, in powers of two, and each count gets noise: a unit is
 in one place of the scale, so that all counts together cost what one costs. From the noisy counts the option with the
 least estimated error is chosen: what its noise adds, and what it cuts off of the units beyond it. Counts that noise
-alone may reach are taken for none. Then the mechanism that was made for that option answers. It has the same price
+alone may reach are taken for none; where all are such, the largest is believed, for narrow bounds would cut off
+everybody. Then the mechanism that was made for that option answers. It has the same price
 whichever option it is, so the two compose, adaptively; everything was read before the first of them was drawn.
 """
 
@@ -31,10 +32,16 @@ _BY_CHANCE = Fraction(199, 200)  # how surely no count of nobody looks like some
 def least_loss(counts: Sequence[int], sure: int, noise: Sequence[Fraction], cut: Sequence[Sequence[Fraction]]) -> int:
     """The option with the least noise[i] + Σ cut[i][b]·counts[b] over the counts above `sure`; the first of several.
 
+    Where no count is, the largest one is taken.
+
     >>> least_loss([100, 3, 50], 5, [Fraction(10), Fraction(90)], [[0, 1, 2], [0, 0, 0]])
     1
+    >>> least_loss([0, 3, 50], 60, [Fraction(10), Fraction(90)], [[0, 1, 2], [0, 0, 0]])
+    1
     """
-    seen = [(b, count) for b, count in enumerate(counts) if count > sure]
+    seen = [(b, count) for b, count in enumerate(counts) if count > max(sure, 0)]
+    if not seen and max(counts) > 0:
+        seen = [(counts.index(max(counts)), max(counts))]
     losses = [own + sum(row[b] * count for b, count in seen) for own, row in zip(noise, cut, strict=True)]
     return losses.index(min(losses))
 

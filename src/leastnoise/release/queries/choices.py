@@ -176,7 +176,7 @@ class BestKeys(CellQuery):
 
     @property
     def question(self) -> str:
-        score = f"by the sum of {self.of}" if self.scale else f"by the number of {self.of}"
+        score = f"by the sum of {self.of}" if self.scale else f"by the number of {self.words_for(self.of)}"
         best = "best" if self.k == 1 else f"{self.k} best"
         return self.described(f"{best} {score}")
 

@@ -55,8 +55,16 @@ class MeasuredKeys(KeyQuery):
 
     @property
     def question(self) -> str:
-        what = f"{self.what} of {self.column or self.of} by {', '.join(self.columns)} (keys unknown)"
+        what = f"{self.what} of {self.column or self.words_for(self.of)} by {', '.join(self.columns)} (keys unknown)"
         return self.described(what + (", and of everything else" if self.rest else ""))
+
+    @property
+    def counts_units(self) -> bool:
+        return self.what == "count" and self.of == "units"
+
+    @property
+    def measured_in(self) -> str:
+        return self.column or self.words_for(self.of)
 
     def parameters(self) -> dict[str, Json]:
         scale = {} if self.scale is None else self.scale.parameters()
@@ -175,9 +183,15 @@ class CommonUnknownKeys(KeyQuery):
     of: str
 
     @property
+    def counts_units(self) -> bool:
+        return self.of == "units"
+
+    @property
     def question(self) -> str:
         best = "most common" if self.k == 1 else f"{self.k} most common"
-        return self.described(f"{best} {', '.join(self.columns)} by the number of {self.of} (keys unknown)")
+        return self.described(
+            f"{best} {', '.join(self.columns)} by the number of {self.words_for(self.of)} (keys unknown)"
+        )
 
     def parameters(self) -> dict[str, Json]:
         return {**super().parameters(), "k": self.k, "of": self.of}

@@ -100,8 +100,8 @@ class _PrivateScale(Query):
         return f"{self.options[0].question}, with private {self.chosen}"
 
     @property
-    def what_counts(self) -> str:
-        return f"{self.chosen} as the table says; rows without {self.contribution.privacy_unit} are left out"
+    def measured_in(self) -> str:
+        return self.options[0].measured_in
 
     def parameters(self) -> dict[str, Json]:
         asked: list[Json] = [option.parameters() for option in self.options]
@@ -187,6 +187,10 @@ class PrivateBounds(_PrivateScale):
     chosen: ClassVar[str] = "bounds"
     column: str
 
+    @property
+    def what_counts(self) -> str:
+        return f"{self.options[0].what_counts}; values outside of the bounds in the table count as the nearer one"
+
     def parameters(self) -> dict[str, Json]:
         return {**super().parameters(), "column": self.column}
 
@@ -230,6 +234,10 @@ class PrivateRows(_PrivateScale):
     chosen: ClassVar[str] = "rows per unit"
     worth: Fraction = Fraction(1)
 
+    @property
+    def share_of_a_unit(self) -> str:
+        return f"as many rows of each {self.contribution.privacy_unit} as the table says"
+
     def scale(self) -> NDArray[Any]:
         """Units by the number of their rows."""
         return self.dataset.table.units_by_rows(self.contribution, self.broken_down_by, _MOST, self.where)
@@ -254,6 +262,11 @@ class PrivateGroups(_PrivateScale):
     recorded_as: ClassVar[str] = "PrivateGroups"
     chosen: ClassVar[str] = "groups per unit"
     worth: Fraction = Fraction(1)
+
+    @property
+    def what_counts(self) -> str:
+        share, unit = self.options[0].share_of_a_unit, self.contribution.privacy_unit
+        return f"{share}, in as many groups as the table says; rows without {unit} are left out"
 
     def scale(self) -> NDArray[Any]:
         """Units by the number of their groups."""

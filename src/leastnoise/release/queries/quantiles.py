@@ -144,8 +144,9 @@ class Quantiles(CellQuery):
                 f"{' of each group' if self.axes else ''} were spread evenly over the grid, the public reference; "
                 + "".join(f"{found[i][0]} {errors[i]:.3g}, " for i in order[1:])
                 + "the errors above are bounds for the worst table",
-                "errors count rows between answer and true quantile where every value is a point of the grid; where many "
-                f"lie between two, the answer may be either; a value counts as the nearest of {len(self._counted)} points",
+                "errors count rows between answer and true quantile where every value is a point of the grid; where "
+                "many lie between two, the answer may be either; a value counts as the nearest of "
+                f"{len(self._counted)} points",
                 f"the grid has {len(self.grid)} points from {number(self.grid[0])} to {number(self.grid[-1])}",
                 *saved,
                 *self._interval_notes,

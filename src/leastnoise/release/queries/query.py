@@ -104,6 +104,10 @@ class Query(ABC):
         """The unit of the answer and of its error; nothing if empty."""
         return ""
 
+    def words_for(self, of: str) -> str:
+        """What is counted, rows or units, in one word: where no unit is named every row is one, and they are rows."""
+        return "rows" if self.contribution.privacy_unit is None else of
+
     @property
     def share_of_a_unit(self) -> str:
         """How much of one unit counts, in a few words."""
@@ -381,7 +385,7 @@ class CountQuery(CellQuery):
 
     @property
     def measured_in(self) -> str:
-        return self.of
+        return self.words_for(self.of)
 
     @property
     def share_of_a_unit(self) -> str:
@@ -390,8 +394,8 @@ class CountQuery(CellQuery):
     @property
     def counted_words(self) -> str:
         """What is counted, in words that name the unit."""
-        unit = self.contribution.privacy_unit
-        return self.of if self.of == "rows" or unit is None else f"units (one per {unit})"
+        word = self.words_for(self.of)
+        return word if word == "rows" else f"units (one per {self.contribution.privacy_unit})"
 
     @property
     def counted(self) -> CountRows | CountUnits:

@@ -38,7 +38,7 @@ class KeyQuery(Query):
 
     @property
     def measured_in(self) -> str:
-        return "units"
+        return self.words_for("units")
 
     @property
     def counted_in(self) -> None:
@@ -46,7 +46,12 @@ class KeyQuery(Query):
 
     @property
     def share_of_a_unit(self) -> str:
-        return f"each {self.contribution.privacy_unit} once"
+        return f"each {self.contribution.privacy_unit} once" if self.counts_units else super().share_of_a_unit
+
+    @property
+    def counts_units(self) -> bool:
+        """Whether a unit counts once, however many rows it has."""
+        return True
 
     def parameters(self) -> dict[str, Json]:
         return {**super().parameters(), "columns": list(self.columns)}
