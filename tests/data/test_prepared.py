@@ -1,12 +1,12 @@
-"""The words prepared for Trino and BigQuery answer the questions of the conformance suite, as far as text can show.
+"""The words prepared for Trino, BigQuery and Snowflake answer the questions of the conformance suite, as far as text can show.
 
 Each text is written for the engine, read back by sqlglot as the engine's, written again for DuckDB, and run there on
 the same rows; the numbers are those of the plain Python reference. What sqlglot does not carry over is done here:
 quotients of whole numbers, numbers of 38 digits (DuckDB has no remainder for such decimals that is exact, and no type
 as wide as BigQuery's BIGNUMERIC: what comes from the column of money has six digits behind the point, all else none),
-Trino's `from_big_endian_64` of a part of bytes, and days of the week.
+Trino's `from_big_endian_64` of a part of bytes, Snowflake's `md5_number_lower64` and FLATTEN, and days of the week.
 
-Nothing here shows that Trino or BigQuery itself takes a text.
+Nothing here shows that Trino, BigQuery or Snowflake itself takes a text.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ import leastnoise
 from leastnoise.data import Contribution, CountRows, CountUnits, TimeAxis, open_table
 from leastnoise.data.columns import Kind
 from leastnoise.data.dialect import bound, sql
-from leastnoise.data.engines.prepared import BIGQUERY, TRINO
+from leastnoise.data.engines.prepared import BIGQUERY, SNOWFLAKE, TRINO
 from leastnoise.data.identity import Identity
 from leastnoise.data.predicates import parse
 from leastnoise.data.table import Table
@@ -76,16 +76,21 @@ def from_bigquery(text):
     return tree.sql("duckdb", unsupported_level=ErrorLevel.RAISE)
 
 
-def from_trino(text):
-    """A text of Trino's in DuckDB's words."""
-    tree = parse_one(text, read="trino")
-    wide = exp.DataType.build("DECIMAL(38, 0)", dialect="trino")
+def whole_numbers(tree, dialect):
+    """Numbers of 38 digits, and quotients of them, as DuckDB has them."""
+    wide = exp.DataType.build("DECIMAL(38, 0)", dialect=dialect)
     for node in list(tree.find_all(exp.DataType)):
         if node == wide:
             node.replace(exp.DataType.build("INT128", dialect="duckdb"))
     for node in list(tree.find_all(exp.Div)):
         if isinstance(node.this.unnest(), exp.Sub) and isinstance(node.this.unnest().expression, exp.Mod):
             node.replace(exp.IntDiv(this=node.this, expression=node.expression))
+
+
+def from_trino(text):
+    """A text of Trino's in DuckDB's words."""
+    tree = parse_one(text, read="trino")
+    whole_numbers(tree, "trino")
     for node in list(tree.find_all(exp.Anonymous)):
         if node.name.lower() == "from_big_endian_64":  # the first eight bytes, which DuckDB can't cut out
             node.set("expressions", [node.expressions[0].this])
@@ -93,6 +98,25 @@ def from_trino(text):
         if node.name == "DAY_OF_WEEK":  # from Monday on
             node.set("this", exp.var("ISODOW"))
     return tree.sql("duckdb", unsupported_level=ErrorLevel.RAISE)
+
+
+LISTS = {  # of FLATTEN, whose columns have names in capitals
+    "RANGE": '(SELECT unnest({0}) AS "INDEX")',
+    "ParseJSON": '(SELECT unnest(CAST({0} AS VARCHAR[][])) AS "VALUE")',
+}
+
+
+def from_snowflake(text):
+    """A text of Snowflake's in DuckDB's words."""
+    tree = parse_one(text, read="snowflake")
+    whole_numbers(tree, "snowflake")
+    for node in list(tree.find_all(exp.TableFromRows, exp.Table)):
+        flat = node.find(exp.Explode, exp.Unnest)
+        if flat is not None and not isinstance(node.this, exp.Identifier) and node.find(exp.Select) is None:
+            listed = flat.find(exp.Kwarg).expression
+            shape = LISTS["ParseJSON" if isinstance(listed, exp.ParseJSON) else "RANGE"]
+            node.replace(parse_one(f"SELECT * FROM {shape.format(listed.sql('duckdb'))}", read="duckdb").args["from_"].this)
+    return tree.sql("duckdb", unsupported_level=ErrorLevel.RAISE).replace("M_D5_NUMBER_LOWER64", "md5_number_lower")
 
 
 class Prepared(Table):
@@ -119,7 +143,7 @@ class Prepared(Table):
         self.connection.close()
 
 
-ENGINES = {"trino": (TRINO, from_trino), "bigquery": (BIGQUERY, from_bigquery)}
+ENGINES = {"trino": (TRINO, from_trino), "bigquery": (BIGQUERY, from_bigquery), "snowflake": (SNOWFLAKE, from_snowflake)}
 
 
 @pytest.fixture(scope="session", params=ENGINES)
@@ -198,6 +222,19 @@ def test_bigquery_has_its_own_words():
     assert duckdb.execute(from_bigquery(text), values).fetchall() == [(int.from_bytes(digest[:8]) & (2**63 - 1),)]
 
 
+def test_snowflake_has_its_own_words():
+    """Names keep their letters, weeks do not hang on the session, and 63 bits come from the lower half of a digest."""
+    text, _ = SNOWFLAKE.render(sql("SELECT v0 AS Unit, \"d\" FROM rows"))
+    assert text == 'SELECT "v0" AS "Unit", "d" FROM "rows"'
+    text, _ = SNOWFLAKE.render("SELECT " + SNOWFLAKE.first_day("week", sql("CAST('2024-03-03' AS DATE)")) + " AS w")
+    assert "WEEK" not in text.replace("DAYOFWEEKISO", "")
+    assert duckdb.execute(from_snowflake(text)).fetchall() == [(datetime(2024, 2, 26),)]
+    text, values = SNOWFLAKE.render("SELECT " + SNOWFLAKE.hash((3, 4), ("'u'", Kind.TEXT), ("7", Kind.INTEGER)))
+    digest = hashlib.md5(b"3:1:u:7:4", usedforsecurity=False).digest()
+    lower = int.from_bytes(digest[8:], "little") % 2**63  # as DuckDB reads the bytes
+    assert duckdb.execute(from_snowflake(text), values).fetchall() == [(lower,)]
+
+
 def test_what_is_not_prepared_is_refused(table):
     with pytest.raises(BadParameter, match="no copies"):
         table.ranks(CONTRIBUTIONS["person 3x4"], "x", [Fraction(0), Fraction(1)])
@@ -205,7 +242,7 @@ def test_what_is_not_prepared_is_refused(table):
 
 def test_no_source_reaches_it():
     """An address of theirs is no source, and nothing in the library imports the words."""
-    for address in ("trino://server/shop", "bigquery://project/shop"):
+    for address in ("trino://server/shop", "bigquery://project/shop", "snowflake://account/shop"):
         with pytest.raises(LeastNoiseError):
             open_table(address, table="visits")
     texts = [path.read_text() for path in Path(leastnoise.__file__).parent.rglob("*.py")]

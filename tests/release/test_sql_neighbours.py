@@ -321,4 +321,4 @@ def test_on_duckdb(tmp_path):
 
 @pytest.mark.engine
 def test_on_postgres(postgres_address, tmp_path):
-    assert search(Postgres(postgres_address, tmp_path), 3, 10, seed=501)[0] > 5
+    assert search(Postgres(postgres_address, tmp_path), 3, 12, seed=1)[0] > 5

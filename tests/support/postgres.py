@@ -69,7 +69,7 @@ def postgres_server():
 
 def has_loose_collations(connection):
     """Whether the server can call different texts equal: builds without ICU, as PyPI has them, can't."""
-    return bool(connection.execute("SELECT 1 FROM pg_collation WHERE collprovider = 'i' LIMIT 1").fetchall())
+    return bool(connection.execute("SELECT 1 FROM pg_collation WHERE collname = 'und-x-icu'").fetchall())
 
 
 def in_schema(address, name):

@@ -1,4 +1,4 @@
-"""The words of Trino and BigQuery, prepared and never run against a server: no source reaches them.
+"""The words of Trino, BigQuery and Snowflake, prepared and never run against a server: no source reaches them.
 
 The shared texts hold a few words that these lack. They are rewritten here, in the finished text, by sqlglot:
 
@@ -6,10 +6,11 @@ The shared texts hold a few words that these lack. They are rewritten here, in t
   of Trino refuse it. They become CASE, which skips NULL, and a NaN in the first place: no comparison with it holds. The
   text doubles with each nesting;
 - there is no COLLATE by bytes: text is compared by its code points already, which is the order of the bytes of UTF-8;
-- `&`, `|` and `left` have other names in Trino; BigQuery counts the days of the week from Sunday.
+- `&`, `|` and `left` have other names in Trino; BigQuery counts the days of the week from Sunday;
+- Snowflake makes capitals of names without quotes: all names are quoted as they are written. NaN equals itself there.
 
 What has no form that could not fail on a row is left out: `times`, which quantiles of bounded units need, for Trino's
-sequences end at 10,000 numbers, and BigQuery makes no rows in a SELECT.
+sequences end at 10,000 numbers, and BigQuery and Snowflake make no rows in a SELECT.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from leastnoise.data.columns import Column, Kind
 from leastnoise.data.dialect import Dialect, Fragment, RowsOf, Secret, bound, join, no_rows
 from leastnoise.errors import BadParameter
 
-__all__ = ["BIGQUERY", "TRINO"]
+__all__ = ["BIGQUERY", "SNOWFLAKE", "TRINO"]
 
 
 class PreparedDialect(Dialect):
-    """What both share: texts are finished by sqlglot."""
+    """What they share: texts are finished by sqlglot."""
 
     language: ClassVar[str]  # as sqlglot calls it
 
@@ -45,7 +46,7 @@ class PreparedDialect(Dialect):
             order.append(int(found[1]))
             return self.placeholder
 
-        return re.sub(rf"{name}(\d+)", told, written), [values[number] for number in order]
+        return re.sub(rf'"?{name}(\d+)"?', told, written), [values[number] for number in order]
 
     def not_a_number(self, expression: str) -> str:
         return f"is_nan({expression})"
@@ -190,6 +191,69 @@ class BigQueryDialect(PreparedDialect):
         return "json_value_array(" + bound(json.dumps(texts)) + f")[SAFE_ORDINAL(CAST({place} AS INT64))]"
 
 
+class SnowflakeDialect(PreparedDialect):
+    """The words of Snowflake, whose whole numbers are decimals of 38 digits without a point.
+
+    Weeks begin as the session says there, so that they are counted back from the ISO day of the week. Quotients keep six
+    digits behind the point; whether numerators beyond 10^32 fit has to be shown before a source opens this.
+
+    >>> from leastnoise.data.dialect import sql
+    >>> SNOWFLAKE.render(sql("SELECT least(a, ") + bound(7) + ") & 3 AS low FROM t")
+    ('SELECT BITAND(CASE WHEN "a" <= ? OR ? IS NULL THEN "a" ELSE ? END, 3) AS "low" FROM "t"', [7, 7, 7])
+    """
+
+    language = "snowflake"
+    wide = "DECIMAL(38, 0)"
+    text = "VARCHAR"
+    timestamp = "TIMESTAMP_NTZ"
+    text_tests: ClassVar[Mapping[str, str]] = {
+        "starts_with": "startswith",
+        "ends_with": "endswith",
+        "contains": "contains",
+    }
+    date_parts: ClassVar[Mapping[str, str]] = {
+        **Dialect.date_parts,
+        "week": "EXTRACT(WEEKISO FROM",
+        "weekday": "EXTRACT(DAYOFWEEKISO FROM",
+    }
+
+    def in_utc(self, name: str) -> str:
+        return f"CAST(convert_timezone('UTC', {name}) AS {self.timestamp})"
+
+    def not_a_number(self, expression: str) -> str:
+        return f"{expression} = CAST('NaN' AS {self.real})"
+
+    def has_shape(self, value: Fragment, shape: str) -> Fragment:
+        return "regexp_like(" + value + ", " + bound(f"({shape})") + ")"  # of the whole text, always
+
+    def without_spaces(self, value: Fragment) -> Fragment:
+        return "trim(" + value + ", ' ')"
+
+    def first_day(self, unit: str, day: Fragment) -> Fragment:
+        if unit == "week":
+            return "dateadd(DAY, 1 - EXTRACT(DAYOFWEEKISO FROM " + day + "), " + day + ")"
+        return f"date_trunc('{unit}', " + day + ")"
+
+    def divide(self, numerator: str, denominator: str) -> str:
+        # A quotient of decimals is rounded there, so that the remainder is taken away first.
+        return f"(({numerator}) - mod({numerator}, {denominator})) / ({denominator})"
+
+    def listed(self, places: Mapping[str, int]) -> Fragment:
+        pairs = json.dumps([[key, str(place)] for key, place in places.items()])
+        outputs = f"CAST(VALUE[0] AS {self.text}) AS key, CAST(CAST(VALUE[1] AS {self.text}) AS {self.long}) AS place"
+        return join(" ", ["SELECT", outputs, "FROM TABLE(FLATTEN(INPUT => parse_json(" + bound(pairs) + ")))"])
+
+    def hash(self, words: Secret, unit: tuple[str, Kind], part: tuple[str, Kind]) -> Fragment:
+        digest = "md5_number_lower64(" + self._told(words, unit, part) + ")"
+        return "mod(" + digest + f", {self.number(1 << 63)})"
+
+    def numbers(self, count: int) -> str:
+        return f"(SELECT INDEX AS place FROM TABLE(FLATTEN(INPUT => array_generate_range(0, {count})))) AS numbers"  # noqa: S608 - a number
+
+    def picked(self, texts: Sequence[str | None], place: str) -> Fragment:
+        return "CAST(get(parse_json(" + bound(json.dumps(texts)) + f"), {place} - 1) AS {self.text})"
+
+
 def _placeholders(text: str, language: str) -> list[int]:
     """Where they stand in a text."""
     from sqlglot import TokenType, tokenize
@@ -224,8 +288,9 @@ def _rewritten(text: str, language: str) -> str:
     for node in reversed(list(tree.walk(bfs=True))):
         if (new := changed(node)) is not node:
             node.replace(new)
-    return tree.sql(language, unsupported_level=ErrorLevel.RAISE)
+    return tree.sql(language, unsupported_level=ErrorLevel.RAISE, identify=language == "snowflake")
 
 
 TRINO = TrinoDialect()
 BIGQUERY = BigQueryDialect()
+SNOWFLAKE = SnowflakeDialect()
