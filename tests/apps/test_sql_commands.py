@@ -255,7 +255,9 @@ def test_the_shell_reads_from_a_pipe(folder):
 def test_the_shell_knows_the_columns_of_all_tables(tmp_path):
     duckdb = pytest.importorskip("duckdb")
     with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
-        connection.execute("CREATE TABLE customers AS SELECT 1 AS id; CREATE TABLE orders AS SELECT 1 AS buyer, 'a' AS word")
+        connection.execute(
+            "CREATE TABLE customers AS SELECT 1 AS id; CREATE TABLE orders AS SELECT 1 AS buyer, 'a' AS word"
+        )
     (tmp_path / "leastnoise.toml").write_text(
         '[datasets.shop]\nsource = "shop.duckdb"\nunit = "customers.id"\nbudget = 1\n'
         '[datasets.shop.links]\n"orders.buyer" = "customers.id"\n'

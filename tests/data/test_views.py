@@ -224,7 +224,9 @@ def test_bounds_of_any_size_end_with_a_typed_error_or_a_sum(tmp_path, ends):
 
 
 @pytest.mark.parametrize(
-    "names", [("half", "HALF"), ("x" * 70, "x" * 71), ("K\u00d6ln", "k\u00f6ln"), ("s", "\u017f")], ids=["capitals", "long", "umlaut", "long s"]
+    "names",
+    [("half", "HALF"), ("x" * 70, "x" * 71), ("K\u00d6ln", "k\u00f6ln"), ("s", "\u017f")],
+    ids=["capitals", "long", "umlaut", "long s"],
 )
 def test_no_two_columns_have_names_that_an_engine_takes_for_one(tmp_path, names):
     """DuckDB would read the first of two columns `half` and `HALF` for both, without a word."""

@@ -239,7 +239,7 @@ REFUSED = {
     "SELECT COUNT(*) FROM p GROUP BY ROLLUP (city)": "ROLLUP",
     "SELECT COUNT(*) FROM p GROUP BY COUNT(*)": "COUNT|aggregates",
     "SELECT COUNT(*) FROM p GROUP BY 3": "no item",
-    "SELECT lower(city) AS city, COUNT(*) FROM p GROUP BY city": "column of the table and another item.*column 54.*BY 1",
+    "SELECT lower(city) AS city, COUNT(*) FROM p GROUP BY city": "names a column of the table.*column 54.*BY 1",
     "SELECT age AS city, COUNT(*) FROM p GROUP BY city": "column of the table and another item",
     "SELECT COUNT(*) FROM p GROUP BY limit": 'column 33.*a column called limit is written "limit"',
     "SELECT COUNT(*) FROM p LIMIT age": "whole number",

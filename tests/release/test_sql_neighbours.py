@@ -1,4 +1,4 @@
-"""Random statements about random broken databases: each number is that of plain Python, and a unit moves it as declared.
+"""Random statements about random broken databases: numbers are those of plain Python, and units move them as declared.
 
 Joins are those of the theorem's own search, columns of expressions and features of subqueries are drawn beside them.
 Where no limit binds, what a statement reads is what its rows say, counted in Python. Where limits bind, every unit is
@@ -112,7 +112,11 @@ def lines(dice, words):
     drawn = [words.group() for _ in range(2)]
     if dice.random() < 0.4:  # two formulas that differ in a capital letter alone
         (text, keys, listed), swap = drawn[0], str.maketrans("abAB", "ABab")
-        drawn[1] = ("'".join(part.translate(swap) if i % 2 else part for i, part in enumerate(text.split("'"))), keys, listed)
+        drawn[1] = (
+            "'".join(part.translate(swap) if i % 2 else part for i, part in enumerate(text.split("'"))),
+            keys,
+            listed,
+        )
     groups = list({each[0]: each for each in drawn}.values())[: dice.choice([0, 1, 1, 2])]
     aggregates = []
     for _ in range(dice.choice([1, 1, 2])):
@@ -136,9 +140,8 @@ def written(source, parts):
     items = [*(text for text, *_ in groups), *(f"{text} AS n{number}" for number, (text, *_) in enumerate(aggregates))]
     tests = [f"({test} OR FALSE)" for test in where] + listed  # a bare `a = 1` would list the keys of a
     rest = f" WHERE {' AND '.join(tests)}" if tests else ""
-    return f"SELECT {', '.join(items)} FROM {source}{rest}" + (
-        f" GROUP BY {', '.join(str(place + 1) for place in range(len(groups)))}" if groups else ""
-    )
+    order = ", ".join(str(place + 1) for place in range(len(groups)))
+    return f"SELECT {', '.join(items)} FROM {source}{rest}{f' GROUP BY {order}' if groups else ''}"  # noqa: S608 - ours
 
 
 def clause(sources):
@@ -237,7 +240,7 @@ def statement(dice):
     outer = Words(dice, kinds)
     parts = lines(dice, outer)
     told = ", ".join(f"{shape.format(value, test)} AS {name}" for name, (shape, value, test) in chosen.items())
-    inner = f"(SELECT {joined.unit}, {told} FROM {clause(sources)}"
+    inner = f"(SELECT {joined.unit}, {told} FROM {clause(sources)}"  # noqa: S608 - no database reads it
     inner += (f" WHERE {' AND '.join(where)}" if where else "") + f" GROUP BY {joined.unit}) AS u"
 
     def answers(data):

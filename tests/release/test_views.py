@@ -120,7 +120,7 @@ def test_using_names_the_first_of_the_columns_that_are_one(tmp_path):
         text = "SELECT COUNT(n.word) FROM people p LEFT JOIN orders o USING (id) LEFT JOIN notes n USING (id)"
         assert shop.sql(text).queries[0].read().tolist() == [2]
         text = "SELECT COUNT(*) FROM people p JOIN orders o ON o.id = p.id JOIN notes n USING (id)"
-        with pytest.raises(BadFilter, match="several tables have this column.*line 1.*p.id = n.id or o.id = n.id"):
+        with pytest.raises(BadFilter, match=r"several tables have this column.*line 1.*p\.id = n\.id or o\.id = n\.id"):
             shop.sql(text)
 
 

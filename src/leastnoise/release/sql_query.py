@@ -334,10 +334,14 @@ def _source(table: FromTable, before: Sequence[FromTable], database: _Tables) ->
         if alias:
             return alias, column
         merged = [each.alias for each in before if ("", column) in (one for one, _ in each.on)]
-        having = [each.alias for each in before if column in database.columns_of(each.name) and each.alias not in merged]
+        having = [
+            each.alias for each in before if column in database.columns_of(each.name) and each.alias not in merged
+        ]
         if len(having) > 1:
             written = " or ".join(f"{each}.{column} = {table.alias}.{column}" for each in having)
-            raise BadFilter(f"several tables have this column ({table.position})", given=column, fix=f"write ON {written}")
+            raise BadFilter(
+                f"several tables have this column ({table.position})", given=column, fix=f"write ON {written}"
+            )
         return (having or [before[-1].alias])[-1], column
 
     return Source(table.name, table.alias, tuple((told(*one), told(*other)) for one, other in table.on), table.left)

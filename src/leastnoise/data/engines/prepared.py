@@ -194,8 +194,8 @@ class BigQueryDialect(PreparedDialect):
 class SnowflakeDialect(PreparedDialect):
     """The words of Snowflake, whose whole numbers are decimals of 38 digits without a point.
 
-    Weeks begin as the session says there, so that they are counted back from the ISO day of the week. Quotients keep six
-    digits behind the point; whether numerators beyond 10^32 fit has to be shown before a source opens this.
+    Weeks begin as the session says there, so that they are counted back from the ISO day of the week. Quotients keep
+    six digits behind the point; whether numerators beyond 10^32 fit has to be shown before a source opens this.
 
     >>> from leastnoise.data.dialect import sql
     >>> SNOWFLAKE.render(sql("SELECT least(a, ") + bound(7) + ") & 3 AS low FROM t")
