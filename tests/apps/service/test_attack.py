@@ -485,7 +485,7 @@ def test_what_is_left_to_one_is_told_to_nobody_else(server, tokens):
     grant = {"dataset": "people", "analyst": "poor", "budget": {"epsilon": "1/7"}}
     assert server.call("POST", "/v1/budgets", grant, tokens["cleo"]).status == 200
     batch = {"question": "batch", "queries": [COUNT, {"question": "count", "where": "age > 17"}]}
-    for question, more in ((COUNT, True), (batch, False)):
+    for question, more in ((COUNT, True), (batch, True), (batch, False)):
         body = {"question": question, "price": {"epsilon": "1/100"}, "other_prices": more}
         plans = [server.call("POST", "/v1/datasets/people/plan", body, each) for each in (poor, rich)]
         assert [each.json["left"]["epsilon"] == "1/7" for each in plans] == [True, False]
