@@ -22,10 +22,13 @@ from leastnoise.exact import IntArray
 from leastnoise.model import DesignProblem
 from leastnoise.model.graphs import symmetry
 
-__all__ = ["directed_edges", "find_symmetries", "make_cells", "orbits_of_pairs"]
+__all__ = ["directed_edges", "find_symmetries", "has_many_constraints", "make_cells", "orbits_of_pairs"]
 
 
 _MOST_CONSTRAINTS = 4_000_000
+_MANY_CONSTRAINTS = 200_000  # more than the exact program solves in a few minutes, on a graph
+_MANY_ON_A_METRIC = 90_000  # where an input is bound to many others: 45 places
+_MOST_COMPARED = 700  # nodes among which a search for points in between takes no time
 _LONGEST = 1 << 45  # a sum of many lengths must still be an exact double
 
 
@@ -88,6 +91,27 @@ def make_cells(problem: DesignProblem, *, reduce: bool = True) -> OrbitProgram:
         unit,
         edges,
     )
+
+
+def has_many_constraints(problem: DesignProblem, *, reduce: bool) -> bool:
+    """Whether symmetries, if they may be used, leave more than an exact solution of the program can hold."""
+    size, outputs = len(problem.graph.nodes), len(problem.answers)
+    is_metric = problem.graph.edge_lengths() is not None
+    most, pairs = _MANY_ON_A_METRIC if is_metric else _MANY_CONSTRAINTS, 2 * len(problem.graph.edges())
+    if pairs * outputs > most and is_metric and size <= _MOST_COMPARED:
+        pairs = len(directed_edges(problem, np.arange(size))[0])
+    if pairs * outputs <= most:
+        return False
+    return not reduce or _all_differ(problem) or not len(find_symmetries(problem))
+
+
+def _all_differ(problem: DesignProblem) -> bool:
+    """Whether the distances to others and the prior already tell all inputs apart."""
+    signs = {
+        (weight, tuple(sorted(row)))
+        for weight, row in zip(problem.weights, problem.graph.distances().tolist(), strict=True)
+    }
+    return len(signs) == len(problem.weights)
 
 
 def directed_edges(problem: DesignProblem, starts: IntArray) -> tuple[IntArray, Fraction]:

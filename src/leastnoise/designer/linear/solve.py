@@ -6,9 +6,10 @@ from functools import partial
 
 from leastnoise.designer.linear.approximate import solve_approximate
 from leastnoise.designer.linear.clock import Clock
+from leastnoise.designer.linear.many_inputs_proof import solve_many
 from leastnoise.designer.linear.proof import Proof
 from leastnoise.designer.linear.pure import solve_pure
-from leastnoise.designer.linear.reduction import make_cells
+from leastnoise.designer.linear.reduction import has_many_constraints, make_cells
 from leastnoise.designer.result import Design
 from leastnoise.exact import Enclosure
 from leastnoise.mechanisms.designed.designed_mechanism import DesignedMechanism
@@ -21,6 +22,8 @@ def solve(problem: DesignProblem, clock: Clock | None = None, *, reduce: bool = 
     """The design by a linear program, whatever theorems say."""
     clock = Clock(None, None) if clock is None else clock
     clock.enter("finding symmetries" if reduce else "building the program")
+    if problem.privacy.is_pure and problem.objective == "average" and has_many_constraints(problem, reduce=reduce):
+        return solve_many(problem, clock)
     cells = make_cells(problem, reduce=reduce)
     solution = solve_pure(cells, clock) if problem.privacy.is_pure else solve_approximate(cells, clock)
     solution.require_private()
