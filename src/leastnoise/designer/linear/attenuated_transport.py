@@ -1,13 +1,14 @@
 """The cheapest private column for given prices where every two inputs are bound: a transport with losses on the way.
 
 A column q is ε-private if q_s·e^(−ε·d(x, s)) ≤ q_x for all inputs s and x. For prices v its reduced cost is
-Σ_x (c_x − v_x)·q_x. Inputs with c_x < v_x want q large, the others want it small, so the best q is fixed by its values on
-the sinks S = {x: c_x < v_x}: elsewhere q_x = max_s q_s·e^(−ε·d(x, s)). The dual is a transport: what a source x has to give,
-c_x − v_x, is sent to sinks and arrives at s reduced by e^(−ε·d(x, s)); no column has a negative reduced cost if and only
-if every sink gets v_s − c_s. By the triangle inequality ways with more than one step bring less.
+Σ_x (c_x − v_x)·q_x. Inputs with c_x < v_x want q large, the others want it small, so the best q is fixed by its values
+on the sinks S = {x: c_x < v_x}: elsewhere q_x = max_s q_s·e^(−ε·d(x, s)). The dual is a transport: what a source x has
+to give, c_x − v_x, is sent to sinks and arrives at s reduced by e^(−ε·d(x, s)); no column has negative reduced cost if
+and only if every sink can get v_s − c_s. By the triangle inequality ways with more than one step bring less.
 
-Both are guessed at once: source x sends to the sinks in the ratio of (q_s·e^(−ε·d(x, s)))^(1/τ) for a small temperature τ, and q_s grows where
-too little arrives (Sinkhorn's iteration, Cuturi 2013). Each iteration is two products of a matrix and a vector.
+Both are guessed at once: source x sends to the sinks in the ratio of (q_s·e^(−ε·d(x, s)))^(1/τ) for a small temperature
+τ, and q_s grows where too little arrives (Sinkhorn's iteration, Cuturi 2013): two products of a matrix and a vector. At
+the end sinks that got too much give it back to the sources, who send it to those that lack.
 """
 
 from __future__ import annotations
@@ -68,10 +69,14 @@ class Transport:
             return None
         sinks, powers = found[0], found[1]
         column: Floats = (self.nearness[:, sinks] * powers**self.temperature).max(axis=1)
-        return column / column.max()
+        column /= column.max()
+        return column
 
     def shipment(self, output: int, costs: Floats, prices: Floats, rounds: int, least: float) -> Shipment:
-        """What sources send so that sinks get what they want, as nearly as was found; shares below `least` are left out."""
+        """What sources send so that sinks get what they want, as nearly as was found.
+
+        Shares of what a source has are left out below `least`.
+        """
         gains = costs - prices
         found = self._search(output, gains, rounds)
         if found is None:
@@ -114,4 +119,3 @@ class Transport:
         kept[sinks] = powers
         self._known[output] = kept
         return sinks, powers, sources, np.maximum(sharp @ powers, _TINY)
-

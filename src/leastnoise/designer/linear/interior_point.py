@@ -2,8 +2,8 @@
 
     minimise  cost·x    subject to  matrix·x = 1,  x ≥ 0
 
-A path-following method with a predictor and a corrector (Mehrotra 1992) for few rows and many dense columns. It may stop
-early: prices from the middle of the face of good ones, not from a corner, make column generation settle in a fraction of
+A path-following method with a predictor and a corrector (Mehrotra 1992) for few rows and many dense columns. It may
+stop early: prices from the middle of the good ones, not from a corner, make column generation settle in a fraction of
 the rounds (Gondzio, González-Brevis and Munari 2013).
 """
 

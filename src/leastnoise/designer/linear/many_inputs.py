@@ -1,9 +1,9 @@
 """Column generation where there are many inputs and every two are bound: private columns and prices, as guesses.
 
-The program is that of `restricted_master`, with columns that need not be powers with whole potentials. Prices are kept in
-a box at first, 0 ≤ v_x ≤ H·π_x·(the loss of the best constant), by columns that cover one row at that price (du Merle,
-Villeneuve, Desrosiers and Hansen 1999); the box grows where prices reach its wall and goes when the gap is small. Nothing here
-decides: `many_inputs_proof` makes the mixture exactly private and the prices a bound.
+The program is that of `restricted_master`, with columns that need not be powers with whole potentials. Prices are kept
+in a box at first by columns that cover one row at the price of its wall (du Merle, Villeneuve, Desrosiers and Hansen
+1999); the box grows where prices reach its wall and goes when the gap is small. Nothing here decides:
+`many_inputs_proof` makes the mixture exactly private and the prices a bound.
 """
 
 from __future__ import annotations

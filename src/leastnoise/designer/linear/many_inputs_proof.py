@@ -1,13 +1,13 @@
 """Many inputs: the guessed mixture made exactly private, and the guessed prices made a bound.
 
-**Privacy.** Columns are made for a rate lower than ε by a share that is larger than all rounding, and every double counts as
-the dyadic rational it is. What a row misses of a sum of one goes to one answer (as in `pure`): where a share η is kept for
-that, η ≥ τ·(λ + 1)/(λ − 1) for sums within τ of one and the least λ. Every pair of inputs is then compared on
-the private side: p(y|x')·u ≤ p(y|x) with u ≥ e^(−ε·d(x, x')) and what the products round off. What fails is not handed out.
+**Privacy.** Columns are made for a rate lower than ε by a share that is larger than all rounding, and every double
+counts as the dyadic rational it is. What a row misses of a sum of one goes to one answer (as in `pure`): a share η is
+kept for that, η ≥ τ·(λ + 1)/(λ − 1) for sums within τ of one and the least λ. Every pair of inputs is then compared on
+the private side: p(y|x')·u ≤ p(y|x) with u ≥ e^(−ε·d(x, x')) and what products round off. What fails is not handed out.
 
-**Bound.** What sinks get and sources send are multipliers of the direct bounds between them; on a graph they go along
-edges of a shortest way, and are reduced by e^-ε at each. They are rounded to whole multiples of a power of two, which keeps a
-certificate short; any multipliers prove what they prove, so the bound is computed from what is left of them.
+**Bound.** What sources send are multipliers of the direct bounds between them and their sinks; on a graph it goes along
+edges of a shortest way, and is reduced by e^-ε at each. Multipliers are rounded to whole multiples of a power of two,
+which keeps a certificate short; any multipliers prove something, so the bound is computed from what is left of them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from leastnoise.exact import Enclosure, IntArray, RationalMatrix, double_of, exp
 from leastnoise.mechanisms.designed.designed_mechanism import DesignedMechanism
 from leastnoise.model import Channel, DesignProblem, Multiplier, OptimalityCertificate
 
-__all__ = ["is_private", "solve_many"]
+__all__ = ["Space", "is_private", "solve_many", "spread_out"]
 
 Floats = NDArray[np.float64]
 Flow = tuple[int, int, int, int]  # input, neighbour, output, multiplier in units
@@ -45,7 +45,7 @@ _FACTOR_BITS = 52  # a double above 1 is a whole multiple of 2^-52
 
 
 @dataclass(frozen=True)
-class _Space:
+class Space:
     """Distances as doubles, with what follows for ε.
 
     Attributes:
@@ -117,7 +117,7 @@ class _Space:
 class _Result:
     """An exactly private channel, and multipliers in units of 2^-bits."""
 
-    space: _Space
+    space: Space
     rows: list[list[Fraction]]
     flows: list[Flow]
     bits: int
@@ -151,7 +151,9 @@ class _Result:
             added[neighbour][output] -= units * int(factors[x, neighbour] * 2.0**_FACTOR_BITS)
         scale, total = 1 << (self.bits + _FACTOR_BITS), Fraction(0)
         for x, (weight, more) in enumerate(zip(weights, added, strict=True)):
-            rough = [float(weight) * float(row[x]) + extra / scale for row, extra in zip(self.losses, more, strict=True)]
+            rough = [
+                float(weight) * float(row[x]) + extra / scale for row, extra in zip(self.losses, more, strict=True)
+            ]
             limit = min(rough) + _CLOSE * max(map(abs, rough))
             total += min(
                 weight * row[x] + Fraction(extra, scale)
@@ -188,11 +190,15 @@ class _Result:
         return tuple(sorted(found.items()))
 
 
+def spread_out(problem: DesignProblem) -> Space:
+    """The distances of a problem as exponents."""
+    return Space(problem, double_of(problem.privacy.epsilon) * np.array(problem.graph.distances(), dtype=np.float64))
+
+
 def solve_many(problem: DesignProblem, clock: Clock) -> Design:
     """An ε-private channel and a bound, both exact, where the exact program would be too large."""
     clock.enter("generating columns")
-    distances = np.array(problem.graph.distances(), dtype=np.float64)
-    space = _Space(problem, double_of(problem.privacy.epsilon) * distances)
+    space = spread_out(problem)
     losses = np.array([[float(loss) for loss in row] for row in problem.loss_table.rows])
     least, extent = losses.min(), float(np.ptp(losses)) or 1.0
     weights = np.array([float(weight) for weight in problem.weights])
@@ -231,7 +237,7 @@ def _constant_rows(outputs: int, inputs: int, constant: int) -> list[list[Fracti
     return [[Fraction(output == constant) for output in range(outputs)] for _ in range(inputs)]
 
 
-def _whole_rows(space: _Space, law: Floats, constant: int) -> list[list[Fraction]] | None:
+def _whole_rows(space: Space, law: Floats, constant: int) -> list[list[Fraction]] | None:
     """Rows of sum one that keep to ε exactly; None if doubles can't show that they do."""
     miss = float(np.abs(law.sum(axis=1) - 1).max()) + len(law) * _ROUNDING
     ratio = np.expm1(min(space.nearest, 1.0))
@@ -246,7 +252,7 @@ def _whole_rows(space: _Space, law: Floats, constant: int) -> list[list[Fraction
     return rows if min(row[constant] for row in rows) >= 0 and is_private(space, kept) else None
 
 
-def is_private(space: _Space, law: Floats) -> bool:
+def is_private(space: Space, law: Floats) -> bool:
     """Whether p(y|x')·e^(−ε·d(x, x')) ≤ p(y|x) for all that are bound; entries may be off by one rounding."""
     upper = space.bounds[1]
     if not ((law >= _LEAST_CHANCE).all(axis=0) | (law == 0).all(axis=0)).all():
@@ -258,7 +264,7 @@ def is_private(space: _Space, law: Floats) -> bool:
     return True
 
 
-def _flows(space: _Space, output: int, sent: Shipment, unit: float) -> Iterator[Flow]:
+def _flows(space: Space, output: int, sent: Shipment, unit: float) -> Iterator[Flow]:
     """Multipliers of one output: what arrives at the end of each step, of a source's way to its sink."""
     if not len(sent.sources):
         return
