@@ -28,10 +28,11 @@ _TEMPERATURE = 0.05
 _SEARCH = 60  # iterations of a search for a column
 _BOX = 4.0
 _UNIT = 0.01  # of a column of the box
-_BOX_HOLDS = 0.05  # the gap below which the box is given up
+_BOX_HOLDS = 0.02  # the gap below which the box is given up
 _ROUNDS_IN_THE_BOX = 25
 _THETAS = (0.99, 1.0)  # of the least ratio of cost to price: prices scaled so are nearly a bound
 _WORTH_A_BOUND = 0.3  # of the gap that is left
+_ROUNDS_BETWEEN_BOUNDS = 5
 _NEW = 1 - 1e-4  # a ratio below which a column is worth having
 _MOST_COLUMNS = 8  # for each row, before those of no use are dropped
 _LEAST_SHARE = 1e-3
@@ -86,7 +87,7 @@ class _Search:
         self._owners = np.append(np.arange(outputs), constant)
         self._columns: Floats = columns / columns.sum(axis=0)
         self._is_boxed = True
-        self._rounds = 0
+        self._rounds, self._waiting = 0, 0
         self._slowest = 0.0
         self._loss = total
         self._best: tuple[float, Floats] = (0.0, np.zeros(rows))
@@ -108,8 +109,11 @@ class _Search:
         prices = self._mix()[1]
         ratio, added = self._price(prices)
         likely = min(ratio, 1.0) * float(prices.sum())
-        if likely - self._best[0] > _WORTH_A_BOUND * (self._loss - self._best[0]):
+        self._waiting += 1
+        worth = 0.0 if self._waiting >= _ROUNDS_BETWEEN_BOUNDS else _WORTH_A_BOUND
+        if likely - self._best[0] > worth * (self._loss - self._best[0]):
             self._bound(prices, ratio)
+            self._waiting = 0
         self._rounds += 1
         self._slowest = max(self._slowest, clock.seconds - began)
         if self._is_boxed and (self._gap < _BOX_HOLDS or self._rounds > _ROUNDS_IN_THE_BOX or added == 0):

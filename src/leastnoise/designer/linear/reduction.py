@@ -28,6 +28,7 @@ __all__ = ["directed_edges", "find_symmetries", "has_many_constraints", "make_ce
 _MOST_CONSTRAINTS = 4_000_000
 _MANY_CONSTRAINTS = 200_000  # more than the exact program solves in a few minutes, on a graph
 _MANY_ON_A_METRIC = 90_000  # where an input is bound to many others: 45 places
+_MOST_CELLS = 5_000_000  # pairs of an input and an output that are still searched for columns
 _MOST_COMPARED = 700  # nodes among which a search for points in between takes no time
 _LONGEST = 1 << 45  # a sum of many lengths must still be an exact double
 
@@ -100,7 +101,7 @@ def has_many_constraints(problem: DesignProblem, *, reduce: bool) -> bool:
     most, pairs = _MANY_ON_A_METRIC if is_metric else _MANY_CONSTRAINTS, 2 * len(problem.graph.edges())
     if pairs * outputs > most and is_metric and size <= _MOST_COMPARED:
         pairs = len(directed_edges(problem, np.arange(size))[0])
-    if pairs * outputs <= most:
+    if pairs * outputs <= most or size * max(size, outputs) > _MOST_CELLS:
         return False
     return not reduce or _all_differ(problem) or not len(find_symmetries(problem))
 
