@@ -274,6 +274,7 @@ def k_median(
     steps: NumberLike | None = None,
     total: NumberLike = 10_000,
     example: Any = None,
+    served: bool = False,
     progress: Progress | None = None,
     **charge: Unpack[Charge],
 ) -> Release:
@@ -282,18 +283,21 @@ def k_median(
     Args:
         points_or_metric: A row of coordinates for each point, or a ready `NoisyDemand` or `KMedian` for any other
             metric; k, epsilon, delta and steps must then be its own.
-        demand: The private multiset: the places of the demand, or a count for each point.
+        demand: The private multiset: the places of the demand, or a count for each point; for points in space also an
+            array with a row of coordinates for each demand point, which counts at the nearest public point.
         k: How many facilities.
         epsilon: The privacy, where one demand comes or goes.
         delta: Above zero the steps of a `KMedian` compose more tightly.
         steps: How many swaps; 3k if left out.
         total: About how many demand points there are, public: for choosing the better mechanism.
         example: A public demand like this one to choose by; a made-up one if left out.
+        served: Whether to tell how much demand is nearest to each facility, too. It costs nothing more, but is there
+            for a `NoisyDemand` only, which is then taken.
         progress: Called before every swap; interrupting there leaves no budget in doubt.
         **charge: `ledger`, `dataset`, `analyst`, `purpose`, `request_id`: where the price is charged.
 
     Returns:
-        A release whose value is the tuple of the facilities' places.
+        A release whose value is the tuple of the facilities' places; with `served`, of the pair of it and their demand.
 
     >>> town = [[x, y] for x in range(3) for y in range(3)]
     >>> len(k_median(town, demand=[0, 0, 4, 8], k=2, epsilon=1).value)
@@ -305,6 +309,12 @@ def k_median(
         mechanism = points_or_metric
         ready = mechanism.search if isinstance(mechanism, NoisyDemand) else mechanism
         _require_same(ready, k, epsilon, delta, steps)
+        if served != (isinstance(mechanism, NoisyDemand) and mechanism.served):
+            raise BadParameter(
+                "served is not that of the ready mechanism", given=str(served), fix="make NoisyDemand(…, served=True)"
+            )
+    elif served:
+        mechanism = NoisyDemand(epsilon, k, points=points_or_metric, steps=steps, served=True)
     else:
         where = {"points": points_or_metric, "steps": steps, "total": total, "example": example}
         mechanism = plan_k_median(epsilon, k, delta=delta, **where).mechanism
@@ -313,8 +323,8 @@ def k_median(
         mechanism,
         demand,
         progress=progress,
-        encode=lambda facilities: [int(place) for place in facilities],
-        decode=tuple,
+        encode=lambda drawn: [[int(place) for place in part] for part in drawn] if served else list(map(int, drawn)),
+        decode=lambda written: tuple(map(tuple, written)) if served else tuple(written),
         parameters={"delta": str(read_rational(delta, "delta")), "asked": fingerprint_of(asked)},
         **charge,
     )

@@ -6,6 +6,7 @@ import networkx
 import numpy as np
 import pytest
 
+from leastnoise import combinatorial
 from leastnoise.errors import BadParameter
 from leastnoise.exact import SeededSource
 from leastnoise.mechanisms.combinatorial import (
@@ -111,3 +112,46 @@ def test_regular_graphs_favour_the_order_with_a_factor():
 def test_ties_fall_by_lot():
     orders = {tuple(order.tolist()) for order in DegreeOrder(100, 3).draw([], size=60, source=SeededSource(5))}
     assert len(orders) == 6
+
+
+# ── Demand in space, and how much of it each facility has ─────────────────────────────────────────────────────────────
+
+
+def test_demand_in_space_counts_at_the_nearest_point_and_each_place_alone():
+    town = KMedian(1, 2, points=TOWN)
+    people = np.array([[0.4, 0.2], [4, 0], [1e300, 1e300], [np.nan, 0], [np.inf, 1], [9, 8.5], [0, 1.4]])
+    alone = [town.read(row[np.newaxis]) for row in people]
+    assert [int(counts.sum()) for counts in alone] == [1, 1, 1, 0, 0, 1, 1]
+    assert (sum(alone) == town.read(people)).all()
+    assert town.read(people).tolist()[0] == 2 + 1  # of places too far to tell apart the first point
+    many = np.random.default_rng(3).random((700, 2)) * 10
+    nearest = [
+        min(range(4), key=lambda i: sum((a - b) ** 2 for a, b in zip(TOWN[i], row, strict=True))) for row in many
+    ]
+    assert town.read(many).tolist() == np.bincount(nearest, minlength=4).tolist()
+    noisy = NoisyDemand(1, 2, points=TOWN, steps=3)
+    for row in people:
+        shares = assert_sensitivity(seeded(noisy), many[:5], np.vstack([many[:5], row]), NOISE)
+        assert shares <= 1
+    for wrong in (np.zeros((3, 3)), np.array([["a", "b"]])):
+        with pytest.raises(BadParameter, match="2 numbers each"):
+            town.read(wrong)
+
+
+def test_what_is_served_is_the_noisy_demand_and_no_second_look():
+    """The same noise as for the places alone, added up; all of it belongs to some facility."""
+    demand = [0] * 60 + [1] * 5 + [2] * 50 + [3] * 40
+    plain, both = (NoisyDemand(1, 2, points=TOWN, served=served) for served in (False, True))
+    for seed in range(5):
+        places, served = both.draw(demand, source=SeededSource(seed))
+        assert places == plain.draw(demand, source=SeededSource(seed))
+        noisy = plain.noise.draw(plain.search.read(demand), source=SeededSource(seed))
+        assert sum(served) == sum(map(int, noisy))
+    assert both.event == plain.event
+    assert NoisyDemand(60, 2, points=TOWN, served=True).release(demand) == ((0, 3), (115, 40))
+    assert both.draw(demand, size=3).shape == (3,)
+    release = combinatorial.k_median(TOWN, np.array(TOWN).repeat(30, axis=0), 2, 60, served=True)
+    assert sum(release.value[1]) == 120
+    for ready, served in ((plain, True), (both, False)):
+        with pytest.raises(BadParameter, match="served"):
+            combinatorial.k_median(ready, demand, 2, 1, served=served)

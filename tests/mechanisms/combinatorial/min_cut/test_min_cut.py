@@ -221,6 +221,13 @@ def test_on_real_graphs_the_plan_takes_the_lightest_way(graph):
     assert extra < min(mean for name, mean in plan.on_example.items() if name != plan.mechanism.name)
 
 
+def test_beside_two_large_cliques_the_plan_takes_all_cuts():
+    """Half of the draws fail there with an empty side; that must not look like a draw that never ends."""
+    plan = plan_min_cut(100, 1, example=networkx.barbell_graph(50, 0))
+    assert isinstance(plan.mechanism, PerfectCut)
+    assert plan.on_example[PerfectCut.name] < 5 < 40 < plan.on_example[NodeCut.name]
+
+
 def test_a_bridge_between_two_cliques_is_found():
     """Raising hides it at ε = 1, and no single node is near it; all cuts by their weights show it."""
     graph = networkx.barbell_graph(50, 0)

@@ -50,7 +50,13 @@ from leastnoise.mechanisms.combinatorial.k_median.local_search import (
     swap_table,
     swapped,
 )
-from leastnoise.mechanisms.combinatorial.k_median.metric import MOST_STEPS, BlockMetric, PublicMetric, read_metric
+from leastnoise.mechanisms.combinatorial.k_median.metric import (
+    MOST_STEPS,
+    BlockMetric,
+    PointsInSpace,
+    PublicMetric,
+    read_metric,
+)
 from leastnoise.mechanisms.rank.quantile import growing_databases
 from leastnoise.model import (
     BoundedRange,
@@ -79,8 +85,10 @@ _NEVER = Enclosure(Fraction(0), Fraction(0))
 class KMedian(Mechanism):
     """k facilities with small total distance to the demand. The truth is the demand: places, or a count for each.
 
-    Demand outside the public points does not count, and a place's demand counts up to `most` points, which is public
-    (see `read_demand`): no demand is refused. `cost_bound` and `error` are stated for demands within that.
+    Where the points are in space, the demand may also be an array with a row of coordinates for each demand point. It
+    counts at the nearest public point, such as that of a grid. Demand outside the public points does not count, and a
+    place's demand counts up to `most` points, which is public (see `read_demand`): no demand is refused. `cost_bound`
+    and `error` are stated for demands within that.
 
     Args:
         epsilon: The privacy of one release.
@@ -268,6 +276,15 @@ class KMedian(Mechanism):
 
     def read(self, truth: DemandLike) -> NDArray[np.int64]:
         """How many demand points each public point has."""
+        metric = self.metric
+        if isinstance(metric, PointsInSpace) and isinstance(truth, np.ndarray) and truth.ndim == 2:
+            if truth.dtype.kind not in "fiu" or truth.shape[1] != metric.axes:
+                raise BadParameter(
+                    f"demand in space must have {metric.axes} numbers each",
+                    given=f"{truth.shape[1]} of type {truth.dtype}",
+                    fix="pass an array with a row of coordinates for each demand point",
+                )
+            truth = metric.nearest(truth.astype(np.float64))
         return read_demand(truth, self.metric.count, self.most)
 
     def _search(self, counts: NDArray[np.int64], source: Source, progress: Progress | None) -> Facilities:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact import NumberLike, read_integer, read_rational
 
-__all__ = ["MOST_STEPS", "BlockMetric", "Distances", "PublicMetric", "read_metric"]
+__all__ = ["MOST_STEPS", "BlockMetric", "Distances", "PointsInSpace", "PublicMetric", "read_metric"]
 
 Distances = NDArray[np.uint16]
 BlockMetric = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
@@ -132,7 +132,9 @@ class PublicMetric(ABC):
         return {**self.__dict__, "_cache": None}
 
 
-class _Euclidean(PublicMetric):
+class PointsInSpace(PublicMetric):
+    """Euclidean distances, a row of coordinates for each point."""
+
     def __init__(self, points: NDArray[np.float64], diameter: float | None, resolution: int) -> None:
         self._points = points
         super().__init__(len(points), diameter, resolution)
@@ -143,6 +145,7 @@ class _Euclidean(PublicMetric):
         return True
 
     def distances(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Roots of sums of squares."""
         squares = np.zeros((len(rows), len(columns)))
         with np.errstate(over="ignore"):  # an infinite distance is refused
             for axis in self._points.T:  # no matrix product: its last bits would depend on the shape of the block
@@ -151,7 +154,30 @@ class _Euclidean(PublicMetric):
         return np.sqrt(squares, out=squares)
 
     def identity(self) -> tuple[Any, ...]:
+        """The points."""
         return (self._points,)
+
+    @property
+    def axes(self) -> int:
+        """How many coordinates a point has."""
+        return int(self._points.shape[1])
+
+    def nearest(self, places: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The point nearest to each place; −1 for a place that is not finite.
+
+        Each place is looked at alone, coordinate by coordinate: what others there are changes no bit of it.
+        """
+        found = np.full(len(places), -1, dtype=np.int64)
+        finite = np.flatnonzero(np.isfinite(places).all(axis=1))
+        for start in range(0, len(finite), _ROWS):
+            rows = finite[start : start + _ROWS]
+            squares = np.zeros((len(rows), self.count))
+            with np.errstate(over="ignore"):  # infinitely far from several points: the first of them
+                for place, axis in zip(places[rows].T, self._points.T, strict=True):
+                    difference = np.subtract.outer(place, axis)
+                    squares += np.multiply(difference, difference, out=difference)
+            found[rows] = squares.argmin(axis=1)
+        return found
 
 
 class _Matrix(PublicMetric):
@@ -215,7 +241,7 @@ def read_metric(
             given="no table" if table is None else f"shape {table.shape}",
             fix="pass a row for each point",
         )
-    return _Euclidean(table, width, steps) if matrix is None else _Matrix(table, width, steps)
+    return PointsInSpace(table, width, steps) if matrix is None else _Matrix(table, width, steps)
 
 
 def _table(values: Any) -> NDArray[np.float64] | None:

@@ -45,21 +45,28 @@ class NoisyDemand(Mechanism):
     Args:
         epsilon: The privacy of one release, where a demand point comes or goes.
         k: How many facilities.
+        served: Whether the answer is a pair: the places, and how much demand is nearest to each of them. The noisy
+            counts are added up, so this costs nothing more and is right on average; a place belongs to the first of its
+            nearest facilities.
         **where: As for `KMedian`: points, matrix or metric, and diameter, resolution and steps. `steps` is the most
             swaps of the search; none of them costs privacy.
 
     >>> town = NoisyDemand(1, 2, points=[[0], [1], [9], [10]], steps=10)
     >>> town.release([0] * 90 + [3] * 90)
     (0, 3)
+    >>> NoisyDemand(50, 2, points=[[0], [1], [9], [10]], served=True).release([0] * 90 + [1] * 7 + [3] * 80)
+    ((0, 3), (97, 80))
     """
 
     name: ClassVar[str] = "noisy demand and local search"
     search: KMedian
+    served: bool = False
 
-    def __init__(self, epsilon: NumberLike, k: NumberLike, **where: Any) -> None:
+    def __init__(self, epsilon: NumberLike, k: NumberLike, *, served: bool = False, **where: Any) -> None:
         if "delta" in where:
             raise BadParameter("noise on the demand needs no delta", given="delta", fix="leave it out")
         object.__setattr__(self, "search", KMedian(epsilon, k, **where))
+        object.__setattr__(self, "served", bool(served))
 
     @property
     def event(self) -> LaplaceNoise:
@@ -78,10 +85,17 @@ class NoisyDemand(Mechanism):
         source: Source | None = None,
         progress: Progress | None = None,
     ) -> Any:
-        """The places of k facilities, in order; with `size` an array whose last axis, added, holds them."""
+        """The places of k facilities, in order; with `size` an array whose last axis, added, holds them.
+
+        With `served` a pair of places and their demand; with `size` an array of such pairs.
+        """
         counts = self.search.read(truth)
-        noisy = (self.noise.draw(counts, source=source or system_source) for _ in range(prod(shape_of(size))))
+        noisy = [self.noise.draw(counts, source=source or system_source) for _ in range(prod(shape_of(size)))]
         drawn = [self._found(demand, progress) for demand in noisy]
+        if self.served:
+            pairs = np.empty(len(drawn), dtype=object)
+            pairs[:] = [(place, self._demand_of(place, demand)) for place, demand in zip(drawn, noisy, strict=True)]
+            return pairs[0] if size is None else pairs.reshape(shape_of(size))
         return drawn[0] if size is None else np.array(drawn, dtype=np.int64).reshape((*shape_of(size), self.search.k))
 
     def release(self, truth: DemandLike, source: Source | None = None, progress: Progress | None = None) -> Any:
@@ -133,6 +147,11 @@ class NoisyDemand(Mechanism):
                 break
             place = swapped(place, leaving, int(others[coming]))
         return place
+
+    def _demand_of(self, place: Facilities, noisy: NDArray[Any]) -> tuple[int, ...]:
+        """The noisy demand of all points that are nearest to each facility."""
+        nearest = self.search.metric.columns(np.array(place)).argmin(axis=1)
+        return tuple(sum(map(int, noisy[nearest == facility])) for facility in range(len(place)))
 
     def _cost(self, more: NDArray[np.int64], less: NDArray[np.int64], place: Facilities) -> int:
         facilities = np.array(place)

@@ -3,7 +3,7 @@
 All cuts up to some weight are listed, each a candidate of its own. The heavier cuts are covered by one candidate per
 class of `contraction`, whose weight e^(−rate·level) is at least that of the cuts it can return. Draw a candidate; a
 listed cut is returned, a class gets one trial, and a rejected trial starts all over. How many cuts are listed changes
-the time and not the law. Trials fail where the minimum cut is light. So after every hundred of them `random_cluster` is
+the time and not the law. Trials fail where the minimum cut is light. So after every 25 of them `random_cluster` is
 tried once, which fails where it is heavy. Whatever ends first has the same law: failed trials tell nothing about it.
 
 They are listed by branch and bound on the kernel of a graph. Nodes that no such cut separates become one. Then the
@@ -105,7 +105,7 @@ Progress = Callable[[str, int], None]
 _ENOUGH = 4.0  # trials per draw that are not worth a longer list
 _FARTHEST = 24  # half multiples of ln(n)/rate above the minimum cut
 _HALVINGS = 6
-_MOST_TRIALS = 100
+_MOST_TRIALS = 25
 _LARGEST_EXPONENT = 600.0
 _SHARE_BITS = 256
 _ZERO = Fraction(0)

@@ -26,7 +26,7 @@ __all__ = ["CutPlan", "plan_min_cut"]
 
 _MOST_DRAWS, _FEWEST_DRAWS = 20, 3
 _PAIRS = 20_000  # in all draws of an example
-_TRIALS = 500  # after which a draw of the example is given up
+_TRIALS = 1000  # after which a draw of the example is given up
 _UPDATES = 10**6  # of pairs, likewise
 _DEGREE = 3  # of a node to earlier ones in the example
 
