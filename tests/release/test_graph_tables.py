@@ -119,6 +119,7 @@ def test_the_law_of_a_cut_on_all_neighbours(place):
         rows = random_rows(seed)
         how = question(rows, contribution, "cut").answer_plan(Privacy(epsilon))
         assert covers(Privacy(epsilon), how.event)
+        assert not covers(Privacy(epsilon * Fraction(9, 10)), how.event)
 
         def law(listed, how=how):
             found = how.mechanism.law(question(listed, contribution, "cut").read())
