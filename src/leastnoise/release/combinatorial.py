@@ -32,7 +32,6 @@ from leastnoise.mechanisms.combinatorial import (
     plan_vertex_cover,
 )
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, public_nodes, read_graph, read_nodes
-from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import CutMechanism
 from leastnoise.mechanisms.numeric import Geometric, VectorLaplace
 from leastnoise.model import decode_label, encode_label
 from leastnoise.release.mechanism import fingerprint_of, release_mechanism, require_recordable
@@ -106,11 +105,12 @@ def min_cut(
     share = None if weigh is None else read_rational(weigh, "weigh", above=0, below=1)
     whole = read_exact(epsilon, "epsilon")
     paid = whole if share is None else whole * (1 - share)
-    cut: CutMechanism
-    if apart is not None or read_integer(smallest, "smallest", at_least=1) > 1:
-        cut = ExponentialCut(paid, public, weights, apart=apart, smallest=smallest)
-    else:
-        cut = plan_min_cut(public, paid, delta, weights, example=example).mechanism
+    is_special = apart is not None or read_integer(smallest, "smallest", at_least=1) > 1
+    cut = (
+        ExponentialCut(paid, public, weights, apart=apart, smallest=smallest)
+        if is_special
+        else plan_min_cut(public, paid, delta, weights, example=example).mechanism
+    )
     mechanism = cut if share is None else WeighedCut(cut, whole * share)
     require_recordable(mechanism)
 

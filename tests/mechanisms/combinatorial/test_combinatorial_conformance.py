@@ -1,11 +1,12 @@
 """Cuts and facilities go through the suite that every mechanism passes, on all graphs and demands of a small size."""
 
+from fractions import Fraction
 from itertools import combinations
 
 import pytest
 
 from leastnoise.exact import read_exact
-from leastnoise.mechanisms.combinatorial import ExponentialCut, KMedian, NodeCut, PerfectCut, RaisedCut
+from leastnoise.mechanisms.combinatorial import ExponentialCut, KMedian, NodeCut, PerfectCut, RaisedCut, WeighedCut
 from leastnoise.model.graphs import from_edges
 from mechanisms.conformance import Case, Conformance
 
@@ -35,6 +36,22 @@ def cuts(make, **parameters):
     )
 
 
+def weighed(epsilon):
+    return Case(
+        WeighedCut,
+        {"cut": ExponentialCut(epsilon, 3), "epsilon": epsilon},
+        answers=GRAPHS,
+        graph=ONE_EDGE,
+        outputs=[(cut, Fraction(weight)) for cut in CUTS for weight in range(-6, 9)],
+        complete=False,
+        epsilon=2 * read_exact(epsilon, "epsilon"),
+        tight=False,
+        samples=4000,
+        bad_parameters={"epsilon": [0, -1, "one", float("nan"), None], "cut": [None, 3]},
+        bad_answers=BAD_GRAPHS,
+    )
+
+
 def facilities(**parameters):
     return Case(
         KMedian,
@@ -56,6 +73,7 @@ CASES = [
     cuts(PerfectCut, epsilon=1),
     cuts(NodeCut, epsilon="ln(4)"),
     cuts(RaisedCut, epsilon=2),
+    *(weighed(epsilon) for epsilon in ("ln(4)", 1)),
     facilities(epsilon="ln(16)", steps=2),
     facilities(epsilon=1, steps=1),
 ]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations, compress, product
 from math import prod
 from typing import Any, ClassVar
 
@@ -23,6 +24,7 @@ from leastnoise.exact import (
     NumberLike,
     Size,
     Source,
+    exact_exp,
     read_epsilon,
     require_secure,
     shape_of,
@@ -32,7 +34,7 @@ from leastnoise.mechanisms.combinatorial.graph_input import GraphLike
 from leastnoise.mechanisms.combinatorial.min_cut.cut_law import Progress
 from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import Cut, CutMechanism
 from leastnoise.mechanisms.numeric import Geometric
-from leastnoise.model import Certificate, Composed, ErrorEstimate, Mechanism, Reason
+from leastnoise.model import Channel, Composed, ErrorEstimate, Mechanism, Privacy, PrivacyCertificate, Reason
 
 __all__ = ["WeighedCut"]
 
@@ -113,13 +115,34 @@ class WeighedCut(Mechanism):
         why = self.cut.reason()
         return Reason(f"{why.theorem}; given the cut, its weight is one number with geometric noise", why.citation)
 
-    def certificate(self) -> Certificate:
-        """There is none for the pair, of which there are infinitely many.
+    def certificate(self) -> PrivacyCertificate:
+        """The law on the small graphs of the cut's certificate, noisy weights clamped to those that there are.
 
         Raises:
-            BadParameter: Always.
+            BadParameter: The law is irrational.
         """
-        raise BadParameter(
-            "a cut with its weight has no table of its law",
-            fix="check its parts: cut.certificate(), noise.certificate()",
-        )
+        whole, noise = self.cut.certificate(), Geometric(self.epsilon)
+        if exact_exp(self.epsilon) is None or not isinstance(whole, PrivacyCertificate):
+            raise BadParameter(
+                f"the law of the {self.name} is irrational here, so no exact channel can be certified",
+                fix='choose epsilons with rational e^epsilon, such as "ln(3)"',
+            )
+        cuts = whole.channel.outputs
+        pairs = list(combinations(sorted({node for cut in cuts for node in cut} | {0}), 2))
+        rows = []
+        for present, law in zip(product((False, True), repeat=len(pairs)), whole.channel.rationals().rows, strict=True):
+            edges = list(compress(pairs, present))
+            weights = [sum((a in cut) != (b in cut) for a, b in edges) for cut in cuts]
+            told = [_clamped(noise, weight, len(pairs)) for weight in weights]
+            rows.append([chance * share for chance, shares in zip(law, told, strict=True) for share in shares])
+        outputs = [(cut, weight) for cut in cuts for weight in range(len(pairs) + 1)]
+        channel = Channel(rows, whole.channel.inputs, outputs)
+        return PrivacyCertificate(whole.graph, Privacy(self.cut.epsilon + self.epsilon), channel)
+
+
+def _clamped(noise: Geometric, weight: int, most: int) -> list[Fraction]:
+    """P(clamp(weight + noise, 0, most) = w) for w = 0..most."""
+    inner = [noise.pmf(w, weight).lower for w in range(1, most)]
+    ratio = noise.pmf(most + 1, weight).lower / noise.pmf(most, weight).lower
+    above = noise.pmf(most, weight).lower / (1 - ratio)
+    return [1 - sum(inner) - above, *inner, above]
