@@ -3,8 +3,8 @@
 Each part is a module `errors_PART` with a function that returns rows; its NOTES, if any, are printed before them on the
 page. One part: `make bench-error ONLY=quantiles`. Some rows of it, by texts that their job and method contain:
 `make bench-error ONLY=basics JOB=median BY=OpenDP`.
-Peers run in environments of their own below `.venvs`, made on first use. Where a peer does not install or fails, its row
-says what the program saw.
+Peers run in environments of their own below `.venvs`, made on first use. Where a peer does not install or fails, its
+row says what the program saw.
 """
 
 from __future__ import annotations
@@ -50,7 +50,18 @@ PARTS = {
     "designs": "run",
 }
 CHOSEN = "chosen"
-OTHERS = ("OpenDP", "Tumult", "PipelineDP", "python-dp", "diffprivlib", "SmartNoise", "jax-privacy", "mbi", "qif", "SciPy")
+OTHERS = (
+    "OpenDP",
+    "Tumult",
+    "PipelineDP",
+    "python-dp",
+    "diffprivlib",
+    "SmartNoise",
+    "jax-privacy",
+    "mbi",
+    "qif",
+    "SciPy",
+)
 PATIENCE = 600
 SAME = 1e-4  # linear programs in doubles fall below the optimum by less than this share of it
 Wanted = Callable[[str, str], bool]
@@ -152,6 +163,7 @@ def main() -> None:
     asked.add_argument("parts", nargs="*", help="all if left out")
     asked.add_argument("--job", default="", help="only rows whose job contains this text")
     asked.add_argument("--by", default="", help="only rows whose method contains this text")
+    asked.add_argument("--pages", action="store_true", help="measure nothing, write the pages from the record")
     options = asked.parse_args()
     console, record = Console(), HERE / "errors.json"
     results: dict[str, list[ErrorRow]] = {}
@@ -162,7 +174,7 @@ def main() -> None:
         """A method also where it names only the start of what is asked for, since a library has several."""
         return options.job in job and (options.by in method or options.by.startswith(method))
 
-    for part in options.parts or PARTS:
+    for part in () if options.pages else options.parts or PARTS:
         with console.status(f"measuring {part} …"):
             measure = getattr(importlib.import_module(f"benchmarks.errors_{part}"), PARTS[part])
             found = measure(wanted) if inspect.signature(measure).parameters else measure()
@@ -180,7 +192,9 @@ def _replaced(old: list[ErrorRow], new: list[ErrorRow], *, whole: bool) -> list[
     if whole:
         return new
     bounds = {(row.job, row.method): row.bound for row in old}
-    fresh = {key: row._replace(bound=bounds.get(key) if row.bound is None else row.bound) for row in new if (key := row[:2])}
+    fresh = {
+        key: row._replace(bound=bounds.get(key) if row.bound is None else row.bound) for row in new if (key := row[:2])
+    }
     kept = [fresh.pop(row[:2], row) for row in old]
     jobs = list(dict.fromkeys(row.job for row in [*kept, *fresh.values()]))
     return sorted([*kept, *fresh.values()], key=lambda row: jobs.index(row.job))
@@ -190,11 +204,16 @@ def _write_pages(results: dict[str, list[ErrorRow]]) -> None:
     """The page of all rows, its picture, and what the comparison says about errors."""
     (DOCS / "errors.md").write_text(_page(results))
     comparison = DOCS / "comparison.md"
-    before, start, rest = comparison.read_text().partition("<!-- written by make bench-error -->\n")
+    comparison.write_text(_comparison(results, comparison.read_text()))
+    _draw(results, DOCS / "pictures" / "errors.svg")
+
+
+def _comparison(results: dict[str, list[ErrorRow]], page: str) -> str:
+    """The page with the jobs where other libraries have less error, between its two marks."""
+    before, start, rest = page.partition("<!-- written by make bench-error -->\n")
     _, end, after = rest.partition("<!-- until here -->\n")
     lines = "".join(f"{line}\n" for line in _better(results, others=True)) or "- In no job.\n"
-    comparison.write_text(f"{before}{start}\n{lines}\n{end}{after}")
-    _draw(results, DOCS / "pictures" / "errors.svg")
+    return f"{before}{start}\n{lines}\n{end}{after}"
 
 
 def _table(part: str, rows: list[ErrorRow]) -> Table:
@@ -219,13 +238,17 @@ def _better(results: dict[str, list[ErrorRow]], *, others: bool = False) -> list
     found: list[str] = []
     for job, rows in _by_job(results).items():
         ours = next((row for row in rows if row.method == CHOSEN), None)
-        found += [
-            f"- {job}: {row.method} has {row.error:.4g}, what is chosen {ours.error:.4g}."
+        if ours is None or ours.error is None:
+            continue
+        better = [
+            f"{row.method} has {row.error:.4g}"
             for row in rows
-            if ours and ours.error is not None and row.error is not None
+            if row.error is not None
             if row.error + 3 * (row.standard_error + ours.standard_error) < ours.error * (1 - SAME)
             if row.method.startswith(OTHERS) or not others
         ]
+        if better:
+            found.append(f"- {job}: what is chosen has {ours.error:.4g}; {'; '.join(better)}.")
     return found
 
 

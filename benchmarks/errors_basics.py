@@ -18,7 +18,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import leastnoise as ln
-from benchmarks.errors import CHOSEN, ErrorRow, Wanted, ask_peer, environment, everything, mean_row, missing_row, why_missing
+from benchmarks.errors import (
+    CHOSEN,
+    ErrorRow,
+    Wanted,
+    ask_peer,
+    environment,
+    everything,
+    mean_row,
+    missing_row,
+    why_missing,
+)
 
 __all__ = ["JOBS", "NOTES", "PEERS", "run"]
 
@@ -30,13 +40,15 @@ NOTES = (
     "statsmodels has them; the bounds of an age are 18 and 100. Groups: 1000 made-up people, each in 5 of 20 groups. "
     "Unknown keys: one key for each count from 1 to 60, or, where a person is in 5 groups, for each even count from 2 "
     "to 150. Most common: 1000 keys with 2000/(10 + i) people, each with one key.",
-    "A table and its neighbour differ by one person more or less. diffprivlib is an exception for the mean: it takes the "
-    "number of people as public. SmartNoise and PipelineDP's unknown keys also take a δ of 1e-6 where the others need "
-    "none or share theirs; SmartNoise gets so small an ε that its own statement of the cost is within the price.",
+    "A table and its neighbour differ by one person more or less. diffprivlib is an exception for mean and sum: there "
+    "one person's value changes and the number of people is public, which is a weaker promise. SmartNoise always takes a δ, 1e-6 here, and so small an ε that its own statement "
+    "of the cost is within the price. Where a library finds unknown keys and counts them by two functions, each has "
+    "half of ε. OpenDP's mean is a noisy sum over a noisy number, each with half of ε. Spark is slow, so Tumult's rows "
+    "of several cells are means of three releases.",
     "Errors: the distance from the true number, or its mean over the cells; for quantiles the distance in ranks; for "
-    "keys how many were not shown; for the most common how much the true counts of the chosen add up to less than those "
-    "of the best; for decisions how often they were wrong. A noisy count of each key, sorted afterwards, is listed as "
-    "such.",
+    "keys how many were not shown; for the most common how much less the true counts of the chosen add up to than "
+    "those of the best; for decisions how often they were wrong. Where noisy counts of all keys were sorted, the row "
+    "says so. The bound of the vote is for this table and the one with the votes exchanged.",
 )
 
 
@@ -244,7 +256,7 @@ def _hidden(name: str) -> Callable[[dict[str, Any], Any], float]:
     return lambda given, answer: float(len({key for _, key in given[name]}) - len(answer))
 
 
-def _shown(given: dict[str, Any], answer: dict[str, float]) -> float | None:
+def _shown(_: dict[str, Any], answer: dict[str, float]) -> float | None:
     """The names of these keys are their true counts."""
     return float(np.mean([abs(value - int(key)) for key, value in answer.items()])) if answer else None
 
@@ -259,9 +271,7 @@ _RELEASES = 200
 _BOUNDS = {"vote": 1 / (1 + math.exp(6 * 0.5))}  # of this table and the one with the votes exchanged, six people away
 JOBS = {
     "count": Job("number of 944 people, ε = 0.1", 1000, lambda given, answer: abs(answer - len(given["ages"]))),
-    "histogram": Job(
-        "people by 7 levels of schooling, ε = 1", 200, _in_cells(lambda given: _tallies(given["educ"]))
-    ),
+    "histogram": Job("people by 7 levels of schooling, ε = 1", 200, _in_cells(lambda given: _tallies(given["educ"]))),
     "groups": Job("people in 20 groups, each in 5, ε = 1", 100, _in_cells(_of_members)),
     "groups delta": Job("people in 20 groups, each in 5, (1, 1e-6)", 100, _in_cells(_of_members)),
     "sum": Job("sum of 944 ages, ε = 1", 1000, lambda given, answer: abs(answer - sum(given["ages"]))),
@@ -271,8 +281,8 @@ JOBS = {
     "unknown 1": Job("60 unknown keys, one per person, (1, 1e-6)", 30, _hidden("keys 1")),
     "unknown 5": Job("75 unknown keys, five per person, (1, 1e-6)", 30, _hidden("keys 5")),
     "top": Job("5 most common of 1000 keys, ε = 0.1", 30, _lost),
-    "vote": Job("a vote of 475 to 472, wrong winner, ε = 1/2", 1000, lambda given, answer: float(answer != 0)),
-    "at least": Job("are 475 at least 472, wrong answer, ε = 1/2", 1000, lambda given, answer: float(not answer)),
+    "vote": Job("a vote of 475 to 472, wrong winner, ε = 1/2", 1000, lambda _, answer: float(answer != 0)),
+    "at least": Job("are 475 at least 472, wrong answer, ε = 1/2", 1000, lambda _, answer: float(not answer)),
 }
 
 

@@ -10,7 +10,17 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from benchmarks.errors import CHOSEN, ErrorRow, Wanted, ask_peer, environment, everything, mean_row, missing_row, why_missing
+from benchmarks.errors import (
+    CHOSEN,
+    ErrorRow,
+    Wanted,
+    ask_peer,
+    environment,
+    everything,
+    mean_row,
+    missing_row,
+    why_missing,
+)
 from benchmarks.errors_basics import PEERS
 from leastnoise.checker import check
 from leastnoise.designer import design
@@ -59,7 +69,7 @@ def _judged(job: str, method: str, graph: DatasetGraph, matrix: Any, bound: floa
 
 
 def _of_qif(graphs: dict[str, DatasetGraph]) -> dict[str, Any]:
-    """qif's matrices, or what the program saw instead."""
+    """The matrices of qif, or what the program saw instead."""
     python = environment(*QIF)
     if python is None:
         return dict.fromkeys(graphs, f"not installed: {why_missing(*QIF)}")

@@ -1,7 +1,7 @@
 """Reads what is asked from the standard input, answers it as often as is wanted, and prints all answers as JSON.
 
-A program that compares a library runs in an environment of its own, with this file beside it. What a library can't do it
-leaves out of its list of jobs; what fails is printed as the text of the failure.
+A program that compares a library runs in an environment of its own, with this file beside it. What a library can't do
+is not in its list of jobs; what fails is printed as the text of the failure.
 """
 
 import json
@@ -23,6 +23,6 @@ def answer(jobs, most=None):
             draw = prepare(given)
             draws = min(given["draws"][job], (most or {}).get(job, given["draws"][job]))
             found[name] = [draw() for _ in range(draws)]
-        except Exception as problem:  # noqa: BLE001 - whatever a library does is told
+        except Exception as problem:
             found[name] = f"{type(problem).__name__}: {str(problem).strip().splitlines()[0] if str(problem) else ''}"
     json.dump(found, sys.__stdout__)

@@ -76,7 +76,7 @@ def at_least(given):
 
 def truncated(given):
     noise = GeometricTruncated(epsilon=1.0, sensitivity=1, lower=0, upper=given["size"] - 1)
-    return map(lambda place: noise.randomise(place % given["size"]), itertools.count()).__next__
+    return (noise.randomise(place % given["size"]) for place in itertools.count()).__next__
 
 
 answer(

@@ -138,7 +138,7 @@ def at_least(given):
 def truncated(given):
     space = dp.atom_domain(T=int), dp.absolute_distance(T=int)
     draw = dp.m.make_geometric(*space, scale=1.0, bounds=(0, given["size"] - 1))
-    return map(lambda place: draw(place % given["size"]), itertools.count()).__next__
+    return (draw(place % given["size"]) for place in itertools.count()).__next__
 
 
 answer(

@@ -1,4 +1,4 @@
-"""SmartNoise SQL 1.0: the ε of a reader is made so small that what it says the query costs is at most what is allowed."""
+"""SmartNoise SQL 1.0: the ε of a reader is made so small that what it says a query costs is allowed."""
 
 import warnings
 

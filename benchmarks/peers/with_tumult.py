@@ -57,9 +57,11 @@ def listed(session, query, key, price):
 
 
 def histogram(given):
-    session = opened(pd.DataFrame({"k": given["educ"]}), AddOneRow())
-    query = QueryBuilder("t").groupby(KeySet.from_dict({"k": sorted(set(given["educ"]))})).count()
-    return listed(session, query, "k", PureDPBudget(1))
+    number, keys = given["draws"]["histogram"], sorted(set(given["educ"]))
+    frame = pd.DataFrame({"k": given["educ"] * number, "copy": [i for i in range(number) for _ in given["educ"]]})
+    query = QueryBuilder("t").groupby(KeySet.from_dict({"copy": list(range(number)), "k": keys})).count()
+    found = {(row[0], row[1]): row[2] for row in opened(frame, AddOneRow()).evaluate(query, PureDPBudget(1)).collect()}
+    return iter([[found[copy, key] for key in keys] for copy in range(number)]).__next__
 
 
 def limited(groups):
@@ -103,7 +105,11 @@ def deciles(given):
 def top_by_counts(given):
     rows = [str(place) for place, score in enumerate(given["scores"]) for _ in range(score)]
     session = opened(pd.DataFrame({"k": rows}), AddOneRow())
-    query = QueryBuilder("t").groupby(KeySet.from_dict({"k": [str(place) for place in range(len(given["scores"]))]})).count()
+    query = (
+        QueryBuilder("t")
+        .groupby(KeySet.from_dict({"k": [str(place) for place in range(len(given["scores"]))]}))
+        .count()
+    )
 
     def chosen():
         noisy = sorted(session.evaluate(query, PureDPBudget(0.1)).collect(), key=lambda row: -row[1])
@@ -126,5 +132,5 @@ answer(
         "unknown 5": unknown("keys 5", 5),
         "top, noisy counts": top_by_counts,
     },
-    most={job: SLOW for job in ("histogram", "groups", "groups delta", "unknown 1", "unknown 5", "top")},
+    most=dict.fromkeys(("groups", "groups delta", "unknown 1", "unknown 5", "top"), SLOW),
 )
