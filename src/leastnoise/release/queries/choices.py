@@ -110,7 +110,7 @@ def loss_of_sorted_counts(options: int, k: int, rate: float) -> float:
 
 
 def selection_plan(
-    problem: SelectionProblem, names: list[tuple[Any, ...]], columns: tuple[str, ...], sums: Exact | None = None
+    problem: SelectionProblem, names: list[tuple[Any, ...]], columns: tuple[str, ...], sums: int | None = None
 ) -> AnswerPlan:
     """The best selection; what is recorded are the places of the chosen options.
 
@@ -137,10 +137,10 @@ def selection_plan(
     )
 
 
-def _counts_instead(problem: SelectionProblem, best: Selection | TopK, sums: Exact | None) -> Iterator[str]:
+def _counts_instead(problem: SelectionProblem, best: Selection | TopK, sums: int | None) -> Iterator[str]:
     """That noisy counts, sorted, find the k best more surely, where one unit counts in few of them."""
     if problem.k > 1 and sums is not None and problem.price.is_pure:
-        loss = loss_of_sorted_counts(problem.options, problem.k, float(problem.price.epsilon) / float(sums))
+        loss = loss_of_sorted_counts(problem.options, problem.k, float(problem.price.epsilon) / sums)
         if loss < float(best.error().expected):
             yield (
                 f"`count` by the same keys has the same price here, and on average its {problem.k} largest are at most "
