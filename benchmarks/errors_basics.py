@@ -44,8 +44,8 @@ NOTES = (
     "one person's value changes and the number of people is public, which is a weaker promise. SmartNoise always takes "
     "a δ, 1e-6 here, and so small an ε that its own statement of the cost is within the price. Where a library finds "
     "unknown keys and counts them by two functions, each has half of ε. OpenDP's mean is a noisy sum over a noisy "
-    "number, each with half of ε. Spark is slow, so Tumult's rows of groups, unknown keys and the most common are means "
-    "of three releases.",
+    "number, each with half of ε. Spark is slow, so Tumult's rows of groups, unknown keys and the most common are "
+    "means of three releases.",
     "Errors: the distance from the true number, or its mean over the cells; for quantiles the distance in ranks; for "
     "keys how many were not shown; for the most common how much less the true counts of the chosen add up to than "
     "those of the best; for decisions how often they were wrong. Where noisy counts of all keys were sorted, the row "
