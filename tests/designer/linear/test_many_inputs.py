@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from leastnoise.checker import check
+from leastnoise.checker.certificates import lower_bound
 from leastnoise.designer import design
 from leastnoise.designer.linear.attenuated_transport import Transport
 from leastnoise.designer.linear.clock import Clock
 from leastnoise.designer.linear.interior_point import mix_inside, whole_sums
-from leastnoise.designer.linear.many_inputs_proof import is_private, solve_many, spread_out
+from leastnoise.designer.linear.many_inputs_proof import Result, is_private, solve_many, spread_out
 from leastnoise.designer.linear.reduction import has_many_constraints
 from leastnoise.model import read_problem
 from leastnoise.model.graphs import from_distance, from_networkx, path
@@ -148,3 +149,17 @@ def test_an_interior_point_finds_the_optimum():
     assert cost @ weights == pytest.approx(3, abs=1e-6)
     assert prices.sum() == pytest.approx(3, abs=1e-6)
     assert matrix @ whole_sums(matrix, weights * 1.001) == pytest.approx([1, 1], abs=1e-13)
+
+
+def test_multipliers_that_ask_too_much_prove_what_the_checker_says():
+    rng = random.Random(8)
+    graph, prior = places(6, seed=8)
+    space = spread_out(read_problem(graph, "1/50", prior=prior))
+    pairs = [(x, z) for x in range(6) for z in range(6) if x != z]
+    flows = [(x, z, y, rng.randint(1, 10**6)) for x, z in pairs for y in range(6)]
+    result = Result(space, [[Fraction(1, 6)] * 6] * 6, flows, bits=20)
+    factors = {(x, z): Fraction(float(space.factors[x, z])) for x, z in pairs}
+    certificate = result.certificate()
+    bound = lower_bound(prior, certificate.loss, Fraction(0), factors, certificate.multipliers)
+    assert result.lower_bound == bound < 0
+    assert check(certificate)

@@ -29,7 +29,7 @@ from leastnoise.exact import Enclosure, IntArray, RationalMatrix, double_of, exp
 from leastnoise.mechanisms.designed.designed_mechanism import DesignedMechanism
 from leastnoise.model import Channel, DesignProblem, Multiplier, OptimalityCertificate
 
-__all__ = ["Space", "is_private", "solve_many", "spread_out"]
+__all__ = ["Result", "Space", "is_private", "solve_many", "spread_out"]
 
 Floats = NDArray[np.float64]
 Flow = tuple[int, int, int, int]  # input, neighbour, output, multiplier in units
@@ -114,7 +114,7 @@ class Space:
 
 
 @dataclass(frozen=True)
-class _Result:
+class Result:
     """An exactly private channel, and multipliers in units of 2^-bits."""
 
     space: Space
@@ -124,11 +124,13 @@ class _Result:
 
     @cached_property
     def channel(self) -> Channel:
+        """The law with its labels."""
         problem = self.space.problem
         return Channel.of_entries(RationalMatrix(self.rows), tuple(problem.graph.nodes), tuple(problem.answers))
 
     @cached_property
     def losses(self) -> tuple[tuple[Fraction, ...], ...]:
+        """ℓ, a row for each output."""
         return self.space.problem.loss_table.rows
 
     @cached_property
@@ -208,11 +210,11 @@ def solve_many(problem: DesignProblem, clock: Clock) -> Design:
     constant = int(costs.sum(axis=0).argmin())
     bits = _bits(max(guess.bound, 1e-12) * extent / len(weights))
     flows = [flow for y, sent in enumerate(guess.shipments) for flow in _flows(space, y, sent, extent * 2.0**bits)]
-    best = _Result(space, _constant_rows(losses.shape[0], len(weights), constant), flows, bits)
+    best = Result(space, _constant_rows(losses.shape[0], len(weights), constant), flows, bits)
     rows = _whole_rows(space, guess.law, constant)
     if rows is not None:
-        best = min(best, _Result(space, rows, flows, bits), key=lambda result: result.loss)
-    free = _Result(space, best.rows, [], bits)
+        best = min(best, Result(space, rows, flows, bits), key=lambda result: result.loss)
+    free = Result(space, best.rows, [], bits)
     if free.lower_bound > best.lower_bound:
         best = free
     mechanism = DesignedMechanism(best.channel, problem, best.lower_bound, partial(getattr, best, "certificate"))
