@@ -1288,7 +1288,8 @@ class Dataset:
         asked = self._cells(by, keys, bins, where, None, rows)
         if not asked["axes"]:
             raise BadParameter("a choice needs options", fix='pass by="city", keys=["Lyon", "Metz"]')
-        asked["contribution"] = self._bound(cell_count(asked["axes"]), rows)
+        if self.contribution.privacy_unit is not None:
+            asked["contribution"] = self._bound(cell_count(asked["axes"]), rows)
         return asked
 
     def _moment(
