@@ -531,7 +531,7 @@ def test_the_address_of_the_ledger_is_on_no_command_line(server):
 
 def test_no_other_question_begins_where_a_timed_one_ended(start):
     """Else whoever asks a second one learns how long the first took, answered at its time or not."""
-    server = start(service='answer_after = "8s"')
+    server = start(service='answer_after = "12s"')
     ada, ben, eve = server.token("ada"), server.token("ben"), server.token("eve", "auditor")
     server.call("POST", "/v1/datasets/people/plan", {"question": COUNT, "price": {"epsilon": 1}}, ada)
     begun = time.monotonic()
@@ -539,10 +539,9 @@ def test_no_other_question_begins_where_a_timed_one_ended(start):
     wait_for(lambda: states(server, "first", eve))
     server.ask(ben, "second", headers={"Prefer": "respond-async"})
     wait_for(lambda: states(server, "first", eve) == ["answered"])
-    assert time.monotonic() - begun < 6, "the machine is too slow for this test"
+    assert time.monotonic() - begun < 11, "the machine is too slow for this test"
     wait_for(lambda: states(server, "second", ben))
-    assert time.monotonic() - begun > 7.9
-    assert time.monotonic() - begun < 14
+    assert time.monotonic() - begun > 11.9
 
 
 # ---------------------------------------------------------------------- who takes too much
