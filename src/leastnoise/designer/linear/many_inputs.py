@@ -18,7 +18,7 @@ from leastnoise.designer.linear.clock import Clock
 from leastnoise.designer.linear.interior_point import mix_inside, whole_sums
 from leastnoise.exact import IntArray
 
-__all__ = ["Guess", "generate_many"]
+__all__ = ["RoughDesign", "generate_many"]
 
 Floats = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ _FOR_THE_END = 0.15  # of the time that is allowed
 
 
 @dataclass(frozen=True)
-class Guess:
+class RoughDesign:
     """A mixture and a bound, in doubles.
 
     Attributes:
@@ -59,7 +59,7 @@ class Guess:
     shipments: tuple[Shipment, ...]
 
 
-def generate_many(nearness: Floats, costs: Floats, homes: IntArray, clock: Clock) -> Guess:
+def generate_many(nearness: Floats, costs: Floats, homes: IntArray, clock: Clock) -> RoughDesign:
     """Private columns until the gap is small, no column is missing, or the time is up.
 
     Args:
@@ -199,7 +199,7 @@ class _Search:
         got = gains + np.bincount(sent.sinks, weights=arrived, minlength=len(gains))
         return np.where(gains < 0, np.maximum(-got, 0), 0.0)
 
-    def guess(self) -> Guess:
+    def guess(self) -> RoughDesign:
         """The best mixture with rows of sum one, and the best bound."""
         self._is_boxed = False
         weights = self._mix()[0]
@@ -211,4 +211,4 @@ class _Search:
             self._transport.shipment(output, self._costs[:, output], prices, _SEARCH, _LEAST_SHARE)
             for output in range(self._costs.shape[1])
         )
-        return Guess(law, float((law * self._costs).sum()), prices, self._best[0], sent)
+        return RoughDesign(law, float((law * self._costs).sum()), prices, self._best[0], sent)
