@@ -28,7 +28,7 @@ __all__ = ["directed_edges", "find_symmetries", "has_many_constraints", "make_ce
 _MOST_CONSTRAINTS = 4_000_000
 _MANY_CONSTRAINTS = 200_000  # more than the exact program solves in a few minutes, on a graph
 _MANY_ON_A_METRIC = 90_000  # where an input is bound to many others: 45 places
-_MOST_CELLS = 5_000_000  # pairs of an input and an output that are still searched for columns
+_MOST_CELLS = 1_000_000  # pairs of an input and an output that are still searched for columns
 _MOST_COMPARED = 700  # nodes among which a search for points in between takes no time
 _LONGEST = 1 << 45  # a sum of many lengths must still be an exact double
 
