@@ -127,7 +127,7 @@ class WeighedCut(Mechanism):
                 f"the law of the {self.name} is irrational here, so no exact channel can be certified",
                 fix='choose epsilons with rational e^epsilon, such as "ln(3)"',
             )
-        cuts = whole.channel.outputs
+        cuts: list[Any] = list(whole.channel.outputs)
         pairs = list(combinations(sorted({node for cut in cuts for node in cut} | {0}), 2))
         rows = []
         for present, law in zip(product((False, True), repeat=len(pairs)), whole.channel.rationals().rows, strict=True):
