@@ -107,6 +107,7 @@ QUESTIONS = {
     "medians with intervals": (lambda d: d.median("x", grid=[-1, 0, 3], interval_share="1/3", **BY_KEY), 0),
     "most common": (lambda d: d.most_common(**BY_KEY), 0),
     "two most common": (lambda d: d.most_common(2, **BY_KEY, of="rows"), 0),
+    "two most common, one each": (lambda d: d.most_common(2, **BY_KEY, groups_per_unit=1), 0),
     "option": (lambda d: d.choose(["n > 0", "x < 1", "k = 'a'"]), 0),
     "best sum": (lambda d: d.choose(**BY_KEY, sum_of="n", bounds=(-3, 1)), 0),
     "best sum, one way": (lambda d: d.choose(**BY_KEY, sum_of="n", bounds=(-3, 0)), 0),

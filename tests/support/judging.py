@@ -17,6 +17,7 @@ from leastnoise.mechanisms import (
     Geometric,
     KNorm,
     MarginalsMechanism,
+    NoisyTopK,
     PureMarginalsMechanism,
     PureStrategyMechanism,
     StrategyMechanism,
@@ -51,6 +52,8 @@ def is_private(mechanism, event, before, after, cells=None):
     if isinstance(mechanism, IndependentNoise):
         noises = [block.noise for block in mechanism.blocks for _ in range(block.count)]
         return _sums_within(list(zip(noises, _difference(before, after), strict=True)), event)
+    if isinstance(mechanism, NoisyTopK):  # what leaves is computed from the noisy scores
+        return is_private(mechanism.noise, event, before, after)
     if isinstance(mechanism, MappedNoise):  # what leaves is computed from the noisy cells
         return _sums_within([(mechanism.noise, d) for d in _difference(*cells)], event)
     if isinstance(mechanism, VectorLaplace):

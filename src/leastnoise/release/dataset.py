@@ -928,7 +928,8 @@ class Dataset:
             where: Which rows count: text such as "age >= 18", or a predicate.
             of: "units" or "rows"; units if both this and `rows_per_unit` are left out.
             rows_per_unit: The most rows one unit may count with for each key, where rows are counted.
-            groups_per_unit: The most keys one unit may count for, where the keys are private.
+            groups_per_unit: The most keys one unit may count for. With public keys that is all of them if left out; a
+                small limit helps where several keys are wanted and nobody has many.
         """
         counted = self._counted(of, rows_per_unit, choice=True)
         columns = read_by(self.table, by, keys, bins)
@@ -936,13 +937,7 @@ class Dataset:
             most = read_integer(k, "k", at_least=1, at_most=MOST_TURNS)
             of_rows = self._rows(where, groups_per_unit, 1 if counted == "units" else rows_per_unit)
             return CommonUnknownKeys(**of_rows, columns=columns, k=most, of=counted)
-        if groups_per_unit is not None:
-            raise BadParameter(
-                "with public keys a unit may count for every key",
-                given=groups_per_unit,
-                fix="leave groups_per_unit out",
-            )
-        asked = self._votes(by, keys, bins, where, rows_per_unit)
+        asked = self._votes(by, keys, bins, where, rows_per_unit, groups_per_unit)
         length = read_integer(k, "k", at_least=1, at_most=min(cell_count(asked["axes"]), MOST_TURNS))
         return BestKeys(**asked, k=length, of=counted, scale=None)
 
@@ -1283,12 +1278,12 @@ class Dataset:
         several = worth if bound.rows_per_unit == 1 else worth * bound.rows_per_unit / 2
         return PrivateGroups(dataset=self, contribution=bound, where=where, options=options, worth=several)
 
-    def _votes(self, by: By, keys: Keys, bins: Bins, where: Where, rows: Limit) -> _Cells:
-        """The same for a choice among keys: a unit may count for every one of them, which costs nothing here."""
-        asked = self._cells(by, keys, bins, where, None, rows)
+    def _votes(self, by: By, keys: Keys, bins: Bins, where: Where, rows: Limit, groups: Limit = None) -> _Cells:
+        """The same for a choice among keys: a unit may count for every one, which costs nothing for choices in turn."""
+        asked = self._cells(by, keys, bins, where, groups, rows)
         if not asked["axes"]:
             raise BadParameter("a choice needs options", fix='pass by="city", keys=["Lyon", "Metz"]')
-        if self.contribution.privacy_unit is not None:
+        if groups is None and self.contribution.privacy_unit is not None:
             asked["contribution"] = self._bound(cell_count(asked["axes"]), rows)
         return asked
 

@@ -2,6 +2,7 @@
 
 from leastnoise.mechanisms.choice.best_price import BestPrice
 from leastnoise.mechanisms.choice.exponential import ApproximateExponential, Exponential
+from leastnoise.mechanisms.choice.noisy_top_k import NoisyTopK
 from leastnoise.mechanisms.choice.permute_and_flip import MostCommon, PermuteAndFlip
 from leastnoise.mechanisms.choice.randomized_response import RandomizedResponse
 from leastnoise.mechanisms.choice.top_k import OneShotTopK, PeelingTopK
@@ -12,6 +13,7 @@ __all__ = [
     "BestPrice",
     "Exponential",
     "MostCommon",
+    "NoisyTopK",
     "OneShotTopK",
     "PeelingTopK",
     "PermuteAndFlip",

@@ -145,12 +145,16 @@ class HistogramProblem:
         Raises:
             NumberTooLarge: All noise would be too wide to draw.
         """
-        cells, each = min(self.sensitivity.cells, self.dimension), self.sensitivity.each
-        found = [*self._pure(cells, each), *self._gaussian(cells, each)]
-        if not found:
+        usual = list(self.usual(stairs=True))
+        if not usual:
             raise too_wide(self.sensitivity.l1)
-        found += self._optimal(cells, each, min(noise.moment(1).lower for noise, _ in found))
-        for noise, event in found:
+        yield from usual
+        yield from self._optimal(min(one.blocks[0].noise.moment(1).lower for one in usual))
+
+    def usual(self, *, stairs: bool = False) -> Iterator[IndependentNoise]:
+        """Geometric and Gaussian noise, where they can be drawn, and staircases if they are asked for."""
+        cells, each = min(self.sensitivity.cells, self.dimension), self.sensitivity.each
+        for noise, event in (*self._pure(cells, each, stairs=stairs), *self._gaussian(cells, each)):
             yield IndependentNoise((NoiseBlock(noise, self.dimension, event),))
 
     def expected_loss(self, mechanism: Mechanism) -> Enclosure:
@@ -172,8 +176,8 @@ class HistogramProblem:
             return None
         return scaled(Staircase(self.price.epsilon, self.sensitivity.each).moment(1), self.sensitivity.step)
 
-    def _pure(self, cells: int, each: int) -> Iterator[tuple[IntegerNoise, Event]]:
-        for kind in (Geometric, Staircase) if 1 < each <= WIDEST_STAIRS else (Geometric,):
+    def _pure(self, cells: int, each: int, *, stairs: bool) -> Iterator[tuple[IntegerNoise, Event]]:
+        for kind in (Geometric, Staircase) if stairs and 1 < each <= WIDEST_STAIRS else (Geometric,):
             epsilon = pure_within(self.price, partial(_event_of_cells, kind, cells, each))
             if is_drawable(cells * each, epsilon):
                 yield kind(epsilon / cells, each), _event_of_cells(kind, cells, each, epsilon)
@@ -185,18 +189,20 @@ class HistogramProblem:
         if noise is not None:
             yield noise, GaussianPrivacy(mu_squared)
 
-    def _optimal(self, cells: int, each: int, least: Fraction) -> list[tuple[IntegerNoise, Event]]:
+    def _optimal(self, least: Fraction) -> Iterator[IndependentNoise]:
         """The least noise for (ε, δ), where a unit is in one cell and its error is at least one percent less.
 
         Noise that is nearly as good and needs no δ of its own adds up better over several releases.
         """
+        cells = min(self.sensitivity.cells, self.dimension)
         if cells > 1 or self.price.currency != "epsilon and delta" or self.dimension > _MOST_OPTIMAL:
-            return []
+            return
         try:
-            noise = OptimalNoise(self.price.epsilon, self.price.delta, each)
+            noise = OptimalNoise(self.price.epsilon, self.price.delta, self.sensitivity.each)
         except BadParameter:  # out of the reach of its program
-            return []
-        return [(noise, noise.event)] if noise.moment(1).upper <= least * _WORTH_IT else []
+            return
+        if noise.moment(1).upper <= least * _WORTH_IT:
+            yield IndependentNoise((NoiseBlock(noise, self.dimension, noise.event),))
 
 
 def gaussian_noise(mu_squared: Fraction, l2_squared: int, each: int) -> Gaussian | None:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from math import ceil, exp, log
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -21,9 +20,10 @@ from leastnoise.data import CountRows, CountUnits, Predicate, SumOf
 from leastnoise.data.columns import counted
 from leastnoise.exact import Enclosure, Exact, larger, scaled
 from leastnoise.ledger.record import Json
-from leastnoise.mechanisms import Exponential, OneShotTopK, PeelingTopK, PermuteAndFlip, plan_for
+from leastnoise.mechanisms import Exponential, NoisyTopK, OneShotTopK, PeelingTopK, PermuteAndFlip, plan_for
 from leastnoise.mechanisms.choice.selection import Selection, least_regret
 from leastnoise.mechanisms.choice.top_k import TopK
+from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem
 from leastnoise.model import BoundedRange, Composed, Event, Mechanism, Privacy, Pure, Sensitivity
 from leastnoise.release.arguments import FixedPoint, cell_keys
 from leastnoise.release.plan import AnswerPlan, quantile_of
@@ -48,6 +48,7 @@ class SelectionProblem:
         sensitivity: By how much one unit moves each score, and whether it moves all the same way.
         opposite: By how much one unit can move any score up and, at once, any other down; 0 where it can't, None where
             not every score can be moved alone.
+        together: By how much one unit moves all scores together, where they are whole numbers that may get noise.
     """
 
     price: Privacy
@@ -55,9 +56,13 @@ class SelectionProblem:
     k: int
     sensitivity: Sensitivity
     opposite: int | None = None
+    together: Sensitivity | None = None
 
     def candidates(self) -> Iterator[Mechanism]:
-        """One choice, or k choices in turn. At ρ and μ the exponential law costs less than its ε."""
+        """One choice, k choices in turn, or noise on all scores.
+
+        At ρ and μ the exponential law costs less than its ε.
+        """
         amount, monotone = self.sensitivity.amount, self.sensitivity.monotone
         laws = (PermuteAndFlip, Exponential) if self.price.currency in ("rho", "mu") else (PermuteAndFlip,)
         if self.k == 1:
@@ -68,6 +73,9 @@ class SelectionProblem:
             for kind in (PeelingTopK, OneShotTopK):
                 epsilon = pure_within(self.price, partial(_event_of_turns, kind.kind, self.k))
                 yield kind(epsilon, self.options, self.k, amount, monotone=monotone)
+            if self.together is not None:
+                for noise in HistogramProblem(self.price, self.options, self.together).usual():
+                    yield NoisyTopK(noise, self.k)
 
     def expected_loss(self, mechanism: Mechanism) -> Enclosure:
         """At the worst scores."""
@@ -94,58 +102,24 @@ def _event_of_turns(law: type[PermuteAndFlip | Exponential], k: int, epsilon: Ex
     return Composed((_EVENTS[law](epsilon / k),) * k)
 
 
-def loss_of_sorted_counts(options: int, k: int, rate: float) -> float:
-    """A bound on how far, on average, the k largest noisy counts are below the k best, whatever the counts.
-
-    The noise X of each count has P(X = x) ∝ e^(−rate·|x|). The k largest noisy counts add up to no less than those of
-    the true best, whose noise is 0 on average, so the loss is on average at most the sum of the k largest of n noises,
-    which is at most k·t + n·E[(X − t)⁺] for every t.
-
-    >>> round(loss_of_sorted_counts(1000, 5, 0.1))
-    280
-    """
-    ratio = exp(-rate)
-    t = max(ceil(log(options / (k * (1 + ratio))) / rate), 0)
-    return k * t + options * ratio ** (t + 1) / ((1 + ratio) * (1 - ratio))
-
-
-def selection_plan(
-    problem: SelectionProblem, names: list[tuple[Any, ...]], columns: tuple[str, ...], sums: int | None = None
-) -> AnswerPlan:
-    """The best selection; what is recorded are the places of the chosen options.
-
-    Args:
-        problem: What is asked for.
-        names: The options.
-        columns: What the names are of.
-        sums: By how much one unit moves all scores together, where they could be released as counts.
-    """
+def selection_plan(problem: SelectionProblem, names: list[tuple[Any, ...]], columns: tuple[str, ...]) -> AnswerPlan:
+    """The best selection; what is recorded are the places of the chosen options."""
     plan, step, bound = plan_for(problem), problem.sensitivity.step, problem.lower_bound
-    best = cast(Selection | TopK, plan.best)
+    best = cast(Selection | TopK | NoisyTopK, plan.best)
+    used = problem.together if isinstance(best, NoisyTopK) else problem.sensitivity
     return AnswerPlan(
         mechanism=best,
         event=best.event,
         error=in_steps(best.error(), step),
         within=partial(quantile_of, best, step),
-        sensitivity=problem.sensitivity,
+        sensitivity=used,
         encode=whole_numbers,
         to_table=partial(chosen_table, names, columns, problem.k),
         reason=best.reason(),
         lower_bound=None if bound is None else scaled(bound, step),
         options=options_in_steps(plan.options, step),
-        notes=("only the choice is released, not its score", *_counts_instead(problem, best, sums)),
+        notes=("only the choice is released, not its score",),
     )
-
-
-def _counts_instead(problem: SelectionProblem, best: Selection | TopK, sums: int | None) -> Iterator[str]:
-    """That noisy counts, sorted, find the k best more surely, where one unit counts in few of them."""
-    if problem.k > 1 and sums is not None and problem.price.is_pure:
-        loss = loss_of_sorted_counts(problem.options, problem.k, float(problem.price.epsilon) / sums)
-        if loss < float(best.error().expected):
-            yield (
-                f"`count` by the same keys has the same price here, and on average its {problem.k} largest are at most "
-                f"{loss:.4g} below the best; take those"
-            )
 
 
 def chosen_table(
@@ -196,13 +170,13 @@ class BestKeys(CellQuery):
         return counted(self.of)
 
     def answer_plan(self, price: Privacy) -> AnswerPlan:
-        """Permute-and-flip, or k turns of it."""
+        """Permute-and-flip, k turns of it, or noise on all scores."""
         keys = cell_keys(self.axes)
         names = list(zip(*keys.values(), strict=True))
         sensitivity = sensitivity_of(self.contribution, self.measure, len(names), norm="l∞")
-        problem = SelectionProblem(price, len(names), self.k, sensitivity, self.opposite)
-        together = sensitivity_of(self.contribution, self.measure, (len(names),)).l1 if self.scale is None else None
-        return selection_plan(problem, names, tuple(keys), together)
+        together = sensitivity_of(self.contribution, self.measure, len(names))
+        problem = SelectionProblem(price, len(names), self.k, sensitivity, self.opposite, together)
+        return selection_plan(problem, names, tuple(keys))
 
     @cached_property
     def opposite(self) -> int | None:
