@@ -97,8 +97,8 @@ VALUES = [
 ]
 KEYS = [
     (("city",), {}),
-    (("city",), {"keys": ["c,d"]}),
-    (("age",), {"bins": ["0,1,2"]}),
+    (("city",), {"keys": ["c,d,e"]}),
+    (("age",), {"bins": ["0,1,2,3"]}),
     (("city", "f"), {"keys": ["city=c,d"]}),
 ]
 

@@ -11,7 +11,7 @@ from leastnoise.checker import check
 from leastnoise.composition import cost_of
 from leastnoise.composition.gaussian import delta_of
 from leastnoise.composition.normal_form import parts_of
-from leastnoise.exact.enclosures import Enclosure, exp_above
+from leastnoise.exact import Enclosure, exact_exp, exp_above
 from leastnoise.mechanisms import (
     Gaussian,
     Geometric,
@@ -130,14 +130,14 @@ def _mu_within(mu_squared, event):
 @lru_cache(maxsize=4096)
 def _tight(noise, d):
     """The least ε of one noisy number that changes by d, by the checker: from 2Δ + d on both sides nothing is new."""
+    if isinstance(noise, Geometric) and exact_exp(noise.rate) is None:
+        return noise.rate * d  # (1 − α)/(1 + α)·α^|k| falls by α^d and no more
     last = 2 * noise.sensitivity + d + 1
     rows = []
     for x in (0, d):
         inner = [noise.noise_pmf(k - x) for k in range(-last, last + 1)]
         rows.append([noise.tail(last + 1 + x), *inner, noise.tail(last + 1 - x)])
-    if not all(p.is_exact for row in rows for p in row):
-        assert isinstance(noise, Geometric), "choose an ε with rational laws"
-        return noise.rate * d  # (1 − α)/(1 + α)·α^|k| falls by α^d and no more
+    assert all(p.is_exact for row in rows for p in row), "choose an ε with rational laws"
     return check(Channel([[p.lower for p in row] for row in rows]), path(2), 0).tight_epsilon
 
 

@@ -178,7 +178,7 @@ def test_all_sums_agree_exactly_and_errors_are_the_stated_ones():
 def test_laplace_noise_on_all_tables_is_made_to_agree_by_exact_least_squares(sizes, tables):
     mechanism = PureMarginalsMechanism(sizes, tables, 1, groups=2, rows=3)
     (noise,) = set(mechanism.noises)
-    assert noise.sensitivity == 6 * len(tables)
+    assert (noise.sensitivity, noise.epsilon) == (6, mechanism.epsilon / len(tables))
     matrix = RationalMatrix(written_out(sizes, tables))
     solved = (matrix.transposed() @ matrix).solve(matrix.transposed())
     projection = matrix @ solved

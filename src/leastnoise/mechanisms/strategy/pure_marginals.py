@@ -105,8 +105,8 @@ class PureMarginalsMechanism(Mechanism):
     @cached_property
     def noises(self) -> tuple[Geometric, ...]:
         """What the cells of each measured table get: rates in proportion to the parts, ε/(groups·rows) in sum."""
-        most = self.groups * self.rows * sum(self.parts)
-        return tuple(Geometric(self.epsilon * part, most) for part in self.parts)
+        most, whole = self.groups * self.rows, sum(self.parts)
+        return tuple(Geometric(self.epsilon * Fraction(part, whole), most) for part in self.parts)
 
     @property
     def event(self) -> Pure:
