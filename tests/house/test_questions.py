@@ -54,6 +54,7 @@ SAID = {  # what each option may say
     "interval_confidence": ["0.9"],
 }
 ASKED = {  # a complete question for each command, some with alternatives
+    "most-common": [(("city",), {}), (("city",), {"keys": ["c,d,e"]}), (("age",), {"bins": ["0,1,2,3"]})],
     "count": [
         ((), {}),
         ((), {"by": ["city"]}),
@@ -97,8 +98,8 @@ VALUES = [
 ]
 KEYS = [
     (("city",), {}),
-    (("city",), {"keys": ["c,d,e"]}),
-    (("age",), {"bins": ["0,1,2,3"]}),
+    (("city",), {"keys": ["c,d"]}),
+    (("age",), {"bins": ["0,1,2"]}),
     (("city", "f"), {"keys": ["city=c,d"]}),
 ]
 
