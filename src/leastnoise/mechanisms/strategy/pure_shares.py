@@ -85,7 +85,7 @@ class _Search:
             if reached < least:
                 best, least = parts, reached
             total = fsum(cost / known[part] for part, cost in costs.items())
-            slopes = {part: cost / known[part] ** 2 * self.cells[part] for part, cost in costs.items()}
+            slopes = {part: cost / (known[part] * known[part]) * self.cells[part] for part, cost in costs.items()}
             factors = {
                 table: part * fsum(slopes[one] for one in self.below[table]) / self.cells[table] / total
                 for table, part in parts.items()
@@ -111,7 +111,9 @@ class _Search:
         """e_B."""
         cells = self.cells
         below = self.below[table]
-        return fsum(self.shares[one] / known[one] * (cells[one] / cells[table]) ** 2 for one in below)
+        return fsum(
+            self.shares[one] / known[one] * (cells[one] / cells[table]) * (cells[one] / cells[table]) for one in below
+        )
 
     def _costs(self, omegas: Sequence[float]) -> dict[Columns, float]:
         """c_A for the weighted sum of the errors of one cell of each table."""
@@ -119,7 +121,7 @@ class _Search:
         for table, omega, weight in zip(self.tables, omegas, self.weights, strict=True):
             for one in self.below[table]:
                 beyond = self.cells[table] / self.cells[one]
-                terms[one].append(omega * weight * self.shares[one] / beyond**2)
+                terms[one].append(omega * weight * self.shares[one] / (beyond * beyond))
         return {one: fsum(found) for one, found in terms.items()}
 
 
