@@ -53,6 +53,7 @@ RAISES = {
         "KMedian.law": (1, PARAMETER),
         "KMedian.cost_bound": (1, PARAMETER),
         "KMedian.certificate": (1, PARAMETER),
+        "KMedian.read": (1, FORM),
     },
     "combinatorial/k_median/local_search.py": {"read_demand": (1, FORM)},
     "combinatorial/k_median/metric.py": {
@@ -73,7 +74,12 @@ RAISES = {
         "read_cut_nodes": (2, PARAMETER),
         "read_weights": (1, PARAMETER),
     },
+    "combinatorial/min_cut/exponential_cut.py": {"_two_nodes": (1, PARAMETER)},
     "combinatorial/min_cut/planning.py": {"_extra.progress": (1, PARAMETER)},  # its example is public
+    "combinatorial/min_cut/weighed_cut.py": {
+        "WeighedCut.__init__": (1, PARAMETER),
+        "WeighedCut.certificate": (1, PARAMETER),
+    },
     "combinatorial/sorted_counts/diagram.py": {"_clamped": (1, FORM)},
     "combinatorial/sorted_counts/isotonic_counts.py": {"IsotonicCounts.pmf": (1, ALWAYS)},
     "combinatorial/sorted_counts/planning.py": {

@@ -16,7 +16,7 @@ from leastnoise.model.privacy import Privacy
 from leastnoise.release.dataset import Dataset
 from leastnoise.release.plan import ReleasePlan
 
-SECONDS = 6  # of the processor, so that a busy machine is not a failure
+SECONDS = 10  # of the processor, so that a busy machine is not a failure
 
 
 @contextmanager

@@ -353,3 +353,9 @@ def test_bad_arguments_are_refused():
         plan_marginals((10**5, 10**5), [(0, 1)])
     with pytest.raises(BadParameter, match="grid"):
         MarginalsMechanism(plan_marginals((2,), [(0,)]), 10**6, grid=0)
+
+
+def test_noise_that_surely_is_not_drawn_has_intervals_of_no_width():
+    quiet = PureMarginalsMechanism((3, 2), [(0,), (1,), (0, 1)], 10**6, parts={(0, 1): 5, (0,): 1})
+    assert set(quiet.half_widths()) == {0}
+    assert min(PureMarginalsMechanism((3, 2), [(0,), (1,)], 5).half_widths(Fraction(999, 1000))) > 0

@@ -233,6 +233,9 @@ class PureMarginalsMechanism(Mechanism):
         sinh²(aλ/2) ≤ a²/b²·sinh²(bλ/2) for |a| ≤ b. So for a noise Z of variance V and a b with |a_l| ≤ b and
         a_l²·Var_l ≤ b²·V for all l, Chernoff's bound for Σ a_l·Z_l is that for n numbers b·Z, n = Σ a_l²·Var_l/(b²·V).
         """
+        loud = sum(noise.moment(0).upper * cells for noise, cells in zip(self.noises, self._counts, strict=True))
+        if loud <= 1 - level:  # so surely no noise is drawn at all; the formulas below divide by its variance
+            return (Fraction(0),) * len(self.plan.tables)
         if len(self.measured) == 1:  # of one table sums are taken
             counts = [self.dimension // prod(shape) for shape in self.shapes]
             return tuple(reach_of(self.noises[0], Fraction(count), Fraction(1), level) for count in counts)
