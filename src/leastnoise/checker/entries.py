@@ -24,7 +24,9 @@ Indices = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _BLOCK = 1 << 18  # elements worked on at once: they stay in the processor's cache
-_SMALLEST_ORDINARY = 2.0**-500  # quotients of numbers between this and 2 can neither overflow nor underflow
+_SMALLEST_ORDINARY = 2.0**-1000  # quotients of numbers between this and 2 can neither overflow nor underflow
+_REMAINDER_SLACK = 2.0**-103
+_SPLITTER = 2.0**27 + 1
 _PIECE = 18  # a 53-bit mantissa in three pieces
 _LIMB = 16
 _MOST_AT_ONCE = 1 << 19
@@ -34,6 +36,20 @@ def blocks(count: int, width: int) -> Iterator[slice]:
     """Slices of `count` rows of `width` numbers, small enough to be worked on at once."""
     step = max(1, _BLOCK // max(1, width))
     return (slice(start, start + step) for start in range(0, count, step))
+
+
+def _exact_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """fl(a·b) and the error a·b − fl(a·b), both doubles, for numbers far from overflow and underflow."""
+    product = a * b
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+
+
+def _halves(a: Floats) -> tuple[Floats, Floats]:
+    """Two numbers of 26 bits whose sum is a."""
+    shifted = _SPLITTER * a
+    high = shifted - (shifted - a)
+    return high, a - high
 
 
 class ChannelEntries(ABC):
@@ -57,6 +73,10 @@ class ChannelEntries(ABC):
     @abstractmethod
     def value(self, x: int, y: int) -> Fraction:
         """p(y|x) exactly."""
+
+    @abstractmethod
+    def numbers(self, x: Indices, outputs: Indices) -> list[Any]:
+        """Some p(y|x), each as the double or the Fraction that it is."""
 
     @abstractmethod
     def total(self, x: int, chosen: Mask) -> Fraction:
@@ -88,9 +108,13 @@ class ChannelEntries(ABC):
         count = int(self.identities.max()) + 1
         return count, self.identities.astype(np.int32) if count**2 < 1 << 31 else self.identities
 
+    @abstractmethod
+    def leading(self, groups: Indices, x: Indices, neighbour: Indices, outputs: Indices) -> Indices:
+        """Places among these quotients p(y|x)/p(y|x'), none zero, with the largest of each group among them."""
+
     @cached_property
     def _are_ordinary(self) -> bool:
-        return bool((self.floats[~self.zeros] >= _SMALLEST_ORDINARY).all())
+        return bool(self._plain.min(initial=1.0) >= _SMALLEST_ORDINARY)
 
     @cached_property
     def _plain(self) -> Floats:
@@ -120,6 +144,11 @@ class FloatEntries(ChannelEntries):
         """p(y|x) exactly."""
         return Fraction(float(self.floats[x, y]))
 
+    def numbers(self, x: Indices, outputs: Indices) -> list[float]:
+        """Some of the doubles."""
+        chosen: list[float] = self.floats[x, outputs].tolist()
+        return chosen
+
     def total(self, x: int, chosen: Mask) -> Fraction:
         """Σ p(y|x) in fixed point: pieces of 18 bits, shifted by less than 16, add up below 2^53 for 2^19 outputs."""
         outputs = self.floats[x, chosen]
@@ -148,6 +177,29 @@ class FloatEntries(ChannelEntries):
         """A whole number for each entry, the same exactly where the entries are equal."""
         return np.unique(self.floats, return_inverse=True)[1].reshape(self.shape).astype(np.int64)
 
+    def leading(self, groups: Indices, x: Indices, neighbour: Indices, outputs: Indices) -> Indices:
+        """Places of those quotients that are the largest of their group, or so near that doubles can't tell.
+
+        A quotient of mantissas a/b is q·(1 + r) with q = fl(a/b) and r = (a − q·b)/(q·b), at most 2^-53. The remainder
+        a − q·b is a double, found exactly by Dekker's product (Numerische Mathematik 18, 1971); dividing it by fl(q·b)
+        puts r off by less than 2^-104. The largest quotient has the largest exponent, then the largest q, then an r
+        less than twice that from the largest.
+        """
+        (a, up), (b, down) = np.frexp(self.floats[x, outputs]), np.frexp(self.floats[neighbour, outputs])
+        q = a / b
+        mantissas, exponents = np.frexp(q)
+        product, error = _exact_product(q, b)
+        places = np.arange(len(groups))
+        for key, slack in (
+            ((exponents + up - down).astype(np.float64), 0.0),
+            (mantissas, 0.0),
+            (((a - product) - error) / product, _REMAINDER_SLACK),
+        ):
+            top = np.full(groups.max(initial=0) + 1, -np.inf)
+            np.maximum.at(top, groups[places], key[places])
+            places = places[key[places] >= top[groups[places]] - slack]
+        return places
+
     @cached_property
     def scaled(self) -> tuple[Floats, NDArray[np.int32]]:
         """Mantissas and exponents; frexp is exact, for subnormal numbers too."""
@@ -171,6 +223,11 @@ class RationalEntries(ChannelEntries):
         number: Fraction = self._exact[x, y]
         return number
 
+    def numbers(self, x: Indices, outputs: Indices) -> list[Fraction]:
+        """Some of the Fractions."""
+        chosen: list[Fraction] = self._exact[x, outputs].tolist()
+        return chosen
+
     def total(self, x: int, chosen: Mask) -> Fraction:
         """Σ p(y|x) over the common denominator of the row."""
         if x not in self._rows:
@@ -193,6 +250,16 @@ class RationalEntries(ChannelEntries):
         known: dict[Fraction, int] = {}
         numbers = [known.setdefault(p, len(known)) for p in self._exact.ravel()]
         return np.array(numbers, dtype=np.int64).reshape(self.shape)
+
+    def leading(
+        self,
+        groups: Indices,
+        x: Indices,  # noqa: ARG002
+        neighbour: Indices,  # noqa: ARG002
+        outputs: Indices,  # noqa: ARG002
+    ) -> Indices:
+        """All of them: Fractions are compared one by one."""
+        return np.arange(len(groups))
 
     @cached_property
     def scaled(self) -> tuple[Floats, NDArray[np.int32]]:

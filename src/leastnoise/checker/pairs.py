@@ -45,14 +45,15 @@ class Pairs:
         return Pairs(self.x[chosen], self.neighbour[chosen], self.lengths, self.length_of[chosen], is_complete=False)
 
 
-def both_ways(edges: Indices, lengths: Sequence[Fraction | int] | None, inputs: int) -> Pairs:
-    """Each edge as two ordered pairs; without lengths every edge has length one."""
-    different = [Fraction(1)] if lengths is None else sorted({Fraction(length) for length in lengths})
-    if lengths is None:
-        place = np.zeros(len(edges), dtype=np.int64)
-    else:
-        known = {length: i for i, length in enumerate(different)}
-        place = np.array([known[Fraction(length)] for length in lengths], dtype=np.int64)
+def both_ways(edges: Indices, lengths: tuple[Sequence[Fraction], Indices] | None, inputs: int) -> Pairs:
+    """Each edge as two ordered pairs; without lengths every edge has length one.
+
+    Args:
+        edges: Two places of inputs in each row.
+        lengths: The different lengths, and for each edge the place of its own among them.
+        inputs: How many inputs there are.
+    """
+    different, place = ([Fraction(1)], np.zeros(len(edges), dtype=np.int64)) if lengths is None else lengths
     return Pairs(
         x=np.concatenate([edges[:, 0], edges[:, 1]]),
         neighbour=np.concatenate([edges[:, 1], edges[:, 0]]),

@@ -68,11 +68,11 @@ def check_channel(
 
 def read_pairs(channel: Channel, graph: DatasetGraph, group: int) -> tuple[ChannelEntries, Pairs]:
     """The channel's entries in node order, and the ordered pairs of nodes that must be close."""
-    entries = read_entries(channel.matrix()[rows_of_nodes(channel, graph)])
-    lengths = graph.edge_lengths()
+    rows, matrix = rows_of_nodes(channel, graph), channel.matrix()
+    entries = read_entries(matrix if rows == list(range(len(rows))) else matrix[rows])
     if group == 1:
-        return entries, both_ways(graph.edges(), lengths, len(channel.inputs))
-    if lengths is not None:
+        return entries, both_ways(graph.edges(), graph.different_lengths(), len(channel.inputs))
+    if graph.edge_lengths() is not None:
         raise BadParameter(
             "a metric already speaks of every pair, near or far", given=f"group={group}", fix="leave `group` out"
         )

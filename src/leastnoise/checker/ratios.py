@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import itemgetter
 
 import numpy as np
 
 from leastnoise.checker.entries import ChannelEntries, Floats, Indices, blocks
 from leastnoise.checker.pairs import Pairs, TradeoffLine
-from leastnoise.exact import LOG_ERROR, Exact, ln, ln_below, minus_log_of
+from leastnoise.exact import LOG_ERROR, Exact, ln, ln_below, ln_enclosure, minus_log_of, scaled
 
 __all__ = ["LargestRatio", "largest_ratio"]
 
 _LN2 = float(ln_below(2, 80))
-_MANY = 1000
+_MANY = 1 << 13
+_BITS = 96
 _LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -41,20 +44,22 @@ def largest_ratio(entries: ChannelEntries, pairs: Pairs) -> LargestRatio | None:
         return apart
     if pairs.is_complete:
         return _over_all_pairs(entries, pairs.lengths[0])
-    peaks = np.concatenate(
-        [
-            entries.quotients(pairs.x[block], pairs.neighbour[block]).max(axis=1)
-            for block in blocks(len(pairs), entries.shape[1])
-        ]
-    )
-    settled = [
-        _settle(entries, pairs, peaks, place) for place in _promising_lengths(peaks, pairs, entries.quotient_error)
-    ]
-    epsilon, line = settled[0]
-    for other_epsilon, other in settled[1:]:
-        if other_epsilon > epsilon:
-            epsilon, line = other_epsilon, other
-    return LargestRatio(line, epsilon)
+    peaks = np.empty(len(pairs))
+    for block in blocks(len(pairs), entries.shape[1]):
+        entries.quotients(pairs.x[block], pairs.neighbour[block]).max(axis=1, out=peaks[block])
+    worst = _settle(entries, pairs, peaks, _promising_lengths(peaks, pairs, entries.quotient_error))
+    epsilon, place = _largest_logarithm({place: ratio for place, (ratio, _, _) in worst.items()}, pairs.lengths)
+    _, pair, output = worst[place]
+    return LargestRatio(_line(entries, pairs, pair, output), epsilon)
+
+
+def _largest_logarithm(ratios: dict[int, Fraction], lengths: Sequence[Fraction]) -> tuple[Exact, int]:
+    """The largest ln(ratio)/length and its place; enclosures leave few to be compared exactly."""
+    if len(ratios) > 1:
+        known = {place: scaled(ln_enclosure(ratio, _BITS), 1 / lengths[place]) for place, ratio in ratios.items()}
+        low = max(enclosure.lower for enclosure in known.values())
+        ratios = {place: ratio for place, ratio in ratios.items() if known[place].upper >= low}
+    return max(((ln(ratio) / lengths[place], place) for place, ratio in ratios.items()), key=itemgetter(0))
 
 
 def _supports_apart(entries: ChannelEntries, pairs: Pairs) -> LargestRatio | None:
@@ -105,20 +110,41 @@ def _promising_lengths(peaks: Floats, pairs: Pairs, error: float) -> Indices:
     return np.flatnonzero(high >= low.max())
 
 
-def _settle(entries: ChannelEntries, pairs: Pairs, peaks: Floats, place: int) -> tuple[Exact, TradeoffLine]:
-    """The exactly largest ln(ratio)/length among the pairs of one length."""
-    rows = np.flatnonzero(pairs.length_of == place)
-    threshold = min(peaks[rows].max(), _LARGEST) * (1 - 4 * entries.quotient_error)
-    rows = rows[peaks[rows] >= threshold]
-    largest, worst = Fraction(0), (-1, -1)
+def _settle(
+    entries: ChannelEntries, pairs: Pairs, peaks: Floats, promising: Indices
+) -> dict[int, tuple[Fraction, int, int]]:
+    """For each promising length the exactly largest ratio, with its pair and its output."""
+    most = np.full(len(pairs.lengths), np.inf)
+    most[promising] = 0.0
+    np.maximum.at(most, pairs.length_of, np.minimum(peaks, _LARGEST))
+    thresholds = most[pairs.length_of] * (1 - 4 * entries.quotient_error)
+    rows = np.flatnonzero(peaks >= thresholds)
+    rows = rows[np.argsort(pairs.length_of[rows], kind="stable")]  # a length is in few blocks
+    worst: dict[int, tuple[Fraction, int, int]] = {}
     for block in blocks(len(rows), entries.shape[1]):
-        x, neighbour = pairs.x[rows[block]], pairs.neighbour[rows[block]]
-        row, output = np.nonzero((entries.quotients(x, neighbour) >= threshold) & ~entries.zeros[x])
-        if len(row) > _MANY:  # equal numbers give equal ratios: one of each is enough
-            first = np.unique(entries.pair_keys(x[row], neighbour[row], output), return_index=True)[1]
+        chosen = rows[block]
+        x, neighbour, groups = pairs.x[chosen], pairs.neighbour[chosen], pairs.length_of[chosen]
+        row, output = np.nonzero((entries.quotients(x, neighbour) >= thresholds[chosen, None]) & ~entries.zeros[x])
+        leading = entries.leading(groups[row], x[row], neighbour[row], output)
+        row, output = row[leading], output[leading]
+        if len(row) > _MANY:
+            first = _different(entries, groups[row], x[row], neighbour[row], output)
             row, output = row[first], output[first]
-        for pair, y in zip(row.tolist(), output.tolist(), strict=True):
-            ratio = entries.value(x[pair], y) / entries.value(neighbour[pair], y)
-            if ratio > largest:
-                largest, worst = ratio, (int(rows[block][pair]), y)
-    return ln(largest) / pairs.lengths[place], _line(entries, pairs, *worst)
+        near, far = entries.numbers(x[row], output), entries.numbers(neighbour[row], output)
+        numbers = zip(groups[row].tolist(), near, far, strict=True)
+        places = zip(chosen[row].tolist(), output.tolist(), strict=True)
+        for (place, top, bottom), (pair, y) in dict(zip(numbers, places, strict=True)).items():
+            ratio = Fraction(top) / Fraction(bottom)
+            if place not in worst or ratio > worst[place][0]:
+                worst[place] = ratio, pair, y
+    return worst
+
+
+def _different(entries: ChannelEntries, groups: Indices, x: Indices, neighbour: Indices, outputs: Indices) -> Indices:
+    """The place of one ratio of each group and pair of numbers: equal numbers give equal ratios."""
+    keys = entries.pair_keys(x, neighbour, outputs)
+    firsts = []
+    for group in np.unique(groups):
+        places = np.flatnonzero(groups == group)
+        firsts.append(places[np.unique(keys[places], return_index=True)[1]])
+    return np.concatenate(firsts)

@@ -95,6 +95,10 @@ class DatasetGraph(ABC):
         """The length of each of `edges()`; None means that all have length one."""
         return None
 
+    def different_lengths(self) -> tuple[list[Fraction], IntArray] | None:
+        """The different edge lengths in ascending order, and the place of each edge's among them; None as above."""
+        return None
+
     def distance(self, x: Hashable, y: Hashable) -> Length:
         """The length of a shortest path between two nodes."""
         distance = self.distances_from(x)[self.index(y)]

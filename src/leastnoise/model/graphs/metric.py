@@ -121,6 +121,11 @@ class Metric(ListedGraph):
         """The distance of each pair of `edges()`."""
         return [Fraction(int(value), self._denominator) for value in self._whole[np.triu_indices(self.size, k=1)]]
 
+    def different_lengths(self) -> tuple[list[Fraction], IntArray]:
+        """The different distances, and the place of each pair's among them."""
+        different, places = np.unique(self._whole[np.triu_indices(self.size, k=1)], return_inverse=True)
+        return [Fraction(int(value), self._denominator) for value in different], places.astype(np.int64)
+
     def distance(self, x: Hashable, y: Hashable) -> Fraction:
         """The distance as given."""
         return Fraction(int(self._whole[self.index(x), self.index(y)]), self._denominator)
