@@ -35,7 +35,7 @@ _MOST_AT_ONCE = 1 << 19
 def blocks(count: int, width: int) -> Iterator[slice]:
     """Slices of `count` rows of `width` numbers, small enough to be worked on at once."""
     step = max(1, _BLOCK // max(1, width))
-    return (slice(start, start + step) for start in range(0, count, step))
+    return (slice(start, min(start + step, count)) for start in range(0, count, step))
 
 
 def _exact_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
@@ -102,6 +102,11 @@ class ChannelEntries(ABC):
         keys: Indices = numbers[x, outputs] * count + numbers[neighbour, outputs]
         return keys
 
+    @property
+    def key_limit(self) -> int:
+        """What all `pair_keys` are below."""
+        return self._numbered[0] ** 2
+
     @cached_property
     def _numbered(self) -> tuple[int, Indices]:
         """How many different entries there are, and their numbers in 32 bits where a pair's key is below 2^31."""
@@ -129,6 +134,17 @@ class ChannelEntries(ABC):
         with np.errstate(over="ignore", under="ignore"):
             scaled: Floats = np.ldexp(mantissas[x] / mantissas[neighbour], exponents[x] - exponents[neighbour])
         return scaled
+
+
+    def largest_quotients(self, x: Indices, neighbour: Indices) -> tuple[Floats, Floats]:
+        """For pairs of rows the largest of p(y|x)/p(y|x') and of p(y|x')/p(y|x) over y, as `quotients` has them."""
+        if not self._are_ordinary:
+            return self.quotients(x, neighbour).max(axis=1), self.quotients(neighbour, x).max(axis=1)
+        left, right = self._plain[x], self._plain[neighbour]
+        quotients = left / right
+        there: Floats = quotients.max(axis=1)
+        back: Floats = np.divide(right, left, out=quotients).max(axis=1)
+        return there, back
 
 
 class FloatEntries(ChannelEntries):

@@ -86,18 +86,18 @@ class RatioThresholds:
     """One `RatioThreshold` at t = e^(ε·length) for each length of the pairs."""
 
     def __init__(self, entries: ChannelEntries, pairs: Pairs, epsilon: Exact) -> None:
-        self._entries, self._pairs = entries, pairs
+        self._entries, self.pairs, self.epsilon = entries, pairs, epsilon
         self._of_length = {
             int(place): RatioThreshold(entries, pairs.lengths[place], epsilon) for place in np.unique(pairs.length_of)
         }
 
     def of(self, pair: int) -> RatioThreshold:
         """The threshold of a pair."""
-        return self._of_length[int(self._pairs.length_of[pair])]
+        return self._of_length[int(self.pairs.length_of[pair])]
 
     def line(self, pair: int) -> TradeoffLine:
         """The line of a pair that is highest at its factor."""
-        return self.of(pair).line(int(self._pairs.x[pair]), int(self._pairs.neighbour[pair]))
+        return self.of(pair).line(int(self.pairs.x[pair]), int(self.pairs.neighbour[pair]))
 
     @cached_property
     def sums(self) -> tuple[Floats, Floats]:
@@ -107,7 +107,7 @@ class RatioThresholds:
         out or in is no larger than that. As the a add up to one (or, for doubles, nearly so), all errors together,
         those of the addition included, stay below (outputs + 8)·2^-51.
         """
-        entries, pairs = self._entries, self._pairs
+        entries, pairs = self._entries, self.pairs
         nearest = np.zeros(len(pairs.lengths))
         nearest[list(self._of_length)] = [threshold.nearest for threshold in self._of_length.values()]
         factors = nearest[pairs.length_of]
@@ -122,12 +122,22 @@ class RatioThresholds:
         slack = (entries.shape[1] + 8) * 2.0**-51
         return np.where(beyond, 0.0, middle - slack), np.where(beyond, 2.0, middle + slack)
 
+    def _tied(self) -> Indices:
+        """The pairs that can have the largest sum."""
+        low, high = self.sums
+        return np.flatnonzero(high >= low.max(initial=0.0))
+
+    def of_different_pairs(self) -> RatioThresholds:
+        """The same for one pair of each kind, where many may have the largest sum; else as it is."""
+        if len(self._tied()) <= _FEW:
+            return self
+        return RatioThresholds(self._entries, self.pairs.of(one_of_a_kind(self._entries, self.pairs)), self.epsilon)
+
     def worst_lines(self) -> list[TradeoffLine]:
         """For each length that can hold the largest sum, the highest line of its worst pair."""
-        low, high = self.sums
         worst: dict[int, TradeoffLine] = {}
-        for pair in _different(self._entries, self._pairs, np.flatnonzero(high >= low.max(initial=0.0))).tolist():
-            place, line = int(self._pairs.length_of[pair]), self.line(pair)
+        for pair in _different(self._entries, self.pairs, self._tied()).tolist():
+            place, line = int(self.pairs.length_of[pair]), self.line(pair)
             if place not in worst or line.is_above(worst[place], self.of(pair).factor):
                 worst[place] = line
         return list(worst.values())
@@ -140,13 +150,23 @@ def one_of_a_kind(entries: ChannelEntries, pairs: Pairs) -> Indices:
     def collections() -> Iterator[tuple[int, bytes]]:
         for block in blocks(len(pairs), entries.shape[1]):
             keys = entries.pair_keys(pairs.x[block, None], pairs.neighbour[block, None], outputs)
-            keys.sort(axis=1)
+            if entries.key_limit <= entries.shape[1]:
+                keys = _counted(keys, entries.key_limit)
+            else:
+                keys.sort(axis=1)
             yield from zip(pairs.length_of[block].tolist(), (sha256(row).digest() for row in keys), strict=True)
 
     firsts: dict[tuple[int, bytes], int] = {}
     for place, kind in enumerate(collections()):
         firsts.setdefault(kind, place)
     return np.array(list(firsts.values()), dtype=np.int64)
+
+
+def _counted(keys: Indices, limit: int) -> Indices:
+    """How often each number below the limit occurs in each row."""
+    rows = np.arange(len(keys), dtype=np.int64)[:, None] * limit
+    counts: Indices = np.bincount((keys + rows).ravel(), minlength=len(keys) * limit)
+    return counts.reshape(len(keys), limit)
 
 
 def _different(entries: ChannelEntries, pairs: Pairs, places: Indices) -> Indices:

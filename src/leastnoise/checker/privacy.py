@@ -50,8 +50,9 @@ def check_channel(
         holds = tight is not None and tight <= privacy.epsilon
         measure = partial(_measure_delta, entries, pairs, privacy.epsilon)
     else:
-        tight = least_epsilon(entries, pairs, privacy.delta)
-        lines = RatioThresholds(entries, pairs, privacy.epsilon).worst_lines()
+        thresholds = RatioThresholds(entries, pairs, privacy.epsilon).of_different_pairs()
+        tight = least_epsilon(entries, thresholds.pairs, privacy.delta)
+        lines = thresholds.worst_lines()
         worst = max(lines, key=lambda line: float(line.excess(privacy.delta, privacy.epsilon)), default=None)
         holds = not any(line.exceeds(privacy.delta, privacy.epsilon) for line in lines)
         measure = partial(_highest, lines, privacy.epsilon)

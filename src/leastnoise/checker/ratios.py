@@ -36,7 +36,7 @@ class LargestRatio:
 
 
 def largest_ratio(entries: ChannelEntries, pairs: Pairs) -> LargestRatio | None:
-    """The worst pair and output; None without pairs (one input alone is private)."""
+    """The worst pair and output of pairs that `both_ways` made; None without any (one input alone is private)."""
     if len(pairs) == 0:
         return None
     apart = _supports_apart(entries, pairs)
@@ -45,8 +45,10 @@ def largest_ratio(entries: ChannelEntries, pairs: Pairs) -> LargestRatio | None:
     if pairs.is_complete:
         return _over_all_pairs(entries, pairs.lengths[0])
     peaks = np.empty(len(pairs))
-    for block in blocks(len(pairs), entries.shape[1]):
-        entries.quotients(pairs.x[block], pairs.neighbour[block]).max(axis=1, out=peaks[block])
+    edges = len(pairs) // 2  # the second half of the pairs is the first half turned round
+    there, back = peaks[:edges], peaks[edges:]
+    for block in blocks(edges, entries.shape[1]):
+        there[block], back[block] = entries.largest_quotients(pairs.x[block], pairs.neighbour[block])
     worst = _settle(entries, pairs, peaks, _promising_lengths(peaks, pairs, entries.quotient_error))
     epsilon, place = _largest_logarithm({place: ratio for place, (ratio, _, _) in worst.items()}, pairs.lengths)
     _, pair, output = worst[place]
