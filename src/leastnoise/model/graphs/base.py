@@ -97,7 +97,12 @@ class DatasetGraph(ABC):
 
     def different_lengths(self) -> tuple[list[Fraction], IntArray] | None:
         """The different edge lengths in ascending order, and the place of each edge's among them; None as above."""
-        return None
+        lengths = self.edge_lengths()
+        if lengths is None:
+            return None
+        different = sorted(set(lengths))
+        place = {length: i for i, length in enumerate(different)}
+        return different, np.array([place[length] for length in lengths], dtype=np.int64)
 
     def distance(self, x: Hashable, y: Hashable) -> Length:
         """The length of a shortest path between two nodes."""
