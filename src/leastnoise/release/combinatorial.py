@@ -275,6 +275,8 @@ def k_median(
     total: NumberLike = 10_000,
     example: Any = None,
     served: bool = False,
+    squared: bool = False,
+    opening: NumberLike | Sequence[NumberLike] | None = None,
     progress: Progress | None = None,
     **charge: Unpack[Charge],
 ) -> Release:
@@ -293,6 +295,9 @@ def k_median(
         example: A public demand like this one to choose by; a made-up one if left out.
         served: Whether to tell how much demand is nearest to each facility, too. It costs nothing more, but is there
             for a `NoisyDemand` only, which is then taken.
+        squared: Whether squares of distances are added up, as for k-means with its centres among the public points.
+        opening: What a facility costs, one number or one for each point: as many facilities are then taken as the least
+            total needs, k at most, by a `NoisyDemand`.
         progress: Called before every swap; interrupting there leaves no budget in doubt.
         **charge: `ledger`, `dataset`, `analyst`, `purpose`, `request_id`: where the price is charged.
 
@@ -309,15 +314,18 @@ def k_median(
         mechanism = points_or_metric
         ready = mechanism.search if isinstance(mechanism, NoisyDemand) else mechanism
         _require_same(ready, k, epsilon, delta, steps)
-        if served != (isinstance(mechanism, NoisyDemand) and mechanism.served):
+        if squared or opening is not None or served != (isinstance(mechanism, NoisyDemand) and mechanism.served):
             raise BadParameter(
-                "served is not that of the ready mechanism", given=str(served), fix="make NoisyDemand(…, served=True)"
+                "served, squared and opening are those of the ready mechanism",
+                given=f"served={served}",
+                fix="make NoisyDemand(…, served=True) for example, and leave squared and opening out here",
             )
-    elif served:
-        mechanism = NoisyDemand(epsilon, k, points=points_or_metric, steps=steps, served=True)
     else:
-        where = {"points": points_or_metric, "steps": steps, "total": total, "example": example}
-        mechanism = plan_k_median(epsilon, k, delta=delta, **where).mechanism
+        where = {"points": points_or_metric, "steps": steps, "squared": squared}
+        if served or opening is not None:
+            mechanism = NoisyDemand(epsilon, k, served=served, opening=opening, **where)
+        else:
+            mechanism = plan_k_median(epsilon, k, delta=delta, total=total, example=example, **where).mechanism
     asked = {"total": read_integer(total, "total", at_least=1), "example": example}
     return release_mechanism(
         mechanism,

@@ -155,3 +155,91 @@ def test_what_is_served_is_the_noisy_demand_and_no_second_look():
     for ready, served in ((plain, True), (both, False)):
         with pytest.raises(BadParameter, match="served"):
             combinatorial.k_median(ready, demand, 2, 1, served=served)
+
+
+# ── Squares of distances, and facilities that cost something ──────────────────────────────────────────────────────────
+
+
+def total_cost(points, counts, chosen, opening, power):
+    far = [
+        min(sum((a - b) ** 2 for a, b in zip(p, points[f], strict=True)) ** (power / 2) for f in chosen) for p in points
+    ]
+    return sum(n * d for n, d in zip(counts, far, strict=True)) + sum(opening[f] for f in chosen)
+
+
+@pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_facilities_that_cost_something_are_as_many_as_pay(seed, squared):
+    """Of each number of facilities no swap is better; and no other number with the least of all costs is."""
+    rng = np.random.default_rng(seed)
+    points, counts = rng.integers(0, 12, (9, 2)).tolist(), rng.integers(0, 9, 9).tolist()
+    opening = rng.integers(0, 80, 9).tolist()
+    town = NoisyDemand(10**4, 4, points=points, squared=squared, opening=opening, steps=50)
+    found = town.draw(dict(enumerate(counts)), source=SeededSource(seed))
+    power = 2 if squared else 1
+    costs = {
+        chosen: total_cost(points, counts, chosen, opening, power)
+        for size in range(1, 5)
+        for chosen in combinations(range(9), size)
+    }
+    best = min(costs.values())
+    assert costs[found] <= best * 1.12  # local search; rounding is far finer
+    for leaving in found:
+        for coming in set(range(9)) - set(found):
+            other = tuple(sorted({*found, coming} - {leaving}))
+            assert costs[other] >= costs[found] - 0.01
+
+
+def test_more_expensive_facilities_are_fewer():
+    points = [[x] for x in (0, 1, 10, 11, 30, 31)]
+    demand = dict.fromkeys(range(6), 20)
+    found = [
+        len(NoisyDemand(10**3, 6 - 1, points=points, opening=price, steps=50).draw(demand, source=SeededSource(1)))
+        for price in (0, 19, 100, 500, 10**5)
+    ]
+    assert found == [5, 5, 3, 2, 1]
+
+
+def test_squares_are_those_of_the_distances():
+    plain, squared = (KMedian(1, 1, points=[[0], [3], [5]], squared=each) for each in (False, True))
+    demand = {0: 2, 1: 7, 2: 1}
+    assert plain.cost_of((0,), demand) == pytest.approx(7 * 3 + 5)
+    assert squared.cost_of((0,), demand) == pytest.approx(7 * 9 + 25, rel=1e-3)
+    assert not squared.metric.is_metric
+    assert squared.metric != plain.metric
+    assert squared.reason().lower_bound is None
+    assert NoisyDemand(1, 1, points=TOWN, squared=True).reason().lower_bound is None
+    assert NoisyDemand(1, 1, points=TOWN, opening=3).reason().lower_bound is None
+
+
+def test_one_demand_point_moves_the_counts_by_one_where_facilities_cost_something():
+    facilities = NoisyDemand(1, 3, points=TOWN, steps=3, squared=True, opening=[3, 5, 1, 9])
+    for size in range(4):
+        for demand in list(product(range(-1, 5), repeat=size))[::11]:
+            for place in range(-1, 5):
+                assert assert_sensitivity(seeded(facilities), list(demand), [*demand, place], NOISE) == 1
+
+
+def test_a_release_with_costs_of_facilities():
+    points = [[0, 0], [1, 0], [20, 0], [21, 0]]
+    demand = [0] * 60 + [1] * 5 + [2] * 70
+    assert combinatorial.k_median(points, demand, 3, 50, opening=30).value == (0, 2)
+    assert combinatorial.k_median(points, demand, 3, 50, opening=30, served=True).value == ((0, 2), (65, 70))
+    assert combinatorial.k_median(points, demand, 2, 50, squared=True).value == (0, 2)
+    several = NoisyDemand(50, 3, points=points, opening=30).draw(demand, size=(2, 2), source=SeededSource(0))
+    assert several.shape == (2, 2)
+    assert several[1, 1] == (0, 2)
+
+
+@pytest.mark.parametrize("opening", [[1, 2], -1, "1e400", [1, 2, 3, None]])
+def test_costs_of_facilities_are_public_numbers(opening):
+    with pytest.raises(BadParameter, match="opening"):
+        NoisyDemand(1, 2, points=TOWN, opening=opening)
+
+
+def test_only_points_in_space_are_squared_and_a_ready_mechanism_keeps_its_own():
+    with pytest.raises(BadParameter, match="points in space are squared"):
+        NoisyDemand(1, 1, matrix=[[0, 1], [1, 0]], squared=True)
+    for wrong in ({"squared": True}, {"opening": 3}, {"served": True}):
+        with pytest.raises(BadParameter, match="ready mechanism"):
+            combinatorial.k_median(NoisyDemand(1, 2, points=TOWN), [0, 1], 2, 1, **wrong)

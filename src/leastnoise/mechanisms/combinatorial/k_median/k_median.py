@@ -101,6 +101,8 @@ class KMedian(Mechanism):
         steps: How many swaps, T; 3k if left out. All swaps together look at T·n² distances, at most 10^12.
         diameter: Larger distances count as this one; the largest if left out.
         resolution: How many steps the diameter has; distances are rounded to the nearest.
+        squared: Whether the squares of the distances between points in space are added up (k-means, with its centres
+            among the public points).
 
     >>> town = KMedian("2*ln(2)", 1, matrix=[[0, 1], [1, 0]], steps=1, resolution=1)
     >>> town.pmf((1,), [1, 1, 1]), town.cost_of((1,), [0, 1, 1])
@@ -127,11 +129,18 @@ class KMedian(Mechanism):
         steps: NumberLike | None = None,
         diameter: NumberLike | None = None,
         resolution: NumberLike = MOST_STEPS,
+        squared: bool = False,
     ) -> None:
         object.__setattr__(self, "epsilon", read_epsilon(epsilon))
         object.__setattr__(self, "delta", read_rational(delta, "delta", at_least=0, below=1))
         public = read_metric(
-            points=points, matrix=matrix, metric=metric, count=count, diameter=diameter, resolution=resolution
+            points=points,
+            matrix=matrix,
+            metric=metric,
+            count=count,
+            diameter=diameter,
+            resolution=resolution,
+            squared=squared,
         )
         object.__setattr__(self, "metric", public)
         object.__setattr__(self, "k", read_integer(k, "k", at_least=1, at_most=public.count - 1))

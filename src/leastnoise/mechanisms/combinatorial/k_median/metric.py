@@ -133,29 +133,31 @@ class PublicMetric(ABC):
 
 
 class PointsInSpace(PublicMetric):
-    """Euclidean distances, a row of coordinates for each point."""
+    """Euclidean distances, or their squares, a row of coordinates for each point."""
 
-    def __init__(self, points: NDArray[np.float64], diameter: float | None, resolution: int) -> None:
-        self._points = points
+    def __init__(
+        self, points: NDArray[np.float64], diameter: float | None, resolution: int, squared: bool = False
+    ) -> None:
+        self._points, self._squared = points, squared
         super().__init__(len(points), diameter, resolution)
 
     @property
     def is_metric(self) -> bool:
-        """Distances in space are one."""
-        return True
+        """Distances in space are one; their squares do not obey the triangle."""
+        return not self._squared
 
     def distances(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Roots of sums of squares."""
+        """Roots of sums of squares, or the sums."""
         squares = np.zeros((len(rows), len(columns)))
         with np.errstate(over="ignore"):  # an infinite distance is refused
             for axis in self._points.T:  # no matrix product: its last bits would depend on the shape of the block
                 difference = np.subtract.outer(axis[rows], axis[columns])
                 squares += np.multiply(difference, difference, out=difference)
-        return np.sqrt(squares, out=squares)
+        return squares if self._squared else np.sqrt(squares, out=squares)
 
     def identity(self) -> tuple[Any, ...]:
-        """The points."""
-        return (self._points,)
+        """The points, and whether distances are squared."""
+        return (self._points, self._squared)
 
     @property
     def axes(self) -> int:
@@ -212,8 +214,11 @@ def read_metric(
     count: NumberLike | None = None,
     diameter: NumberLike | None = None,
     resolution: NumberLike = MOST_STEPS,
+    squared: bool = False,
 ) -> PublicMetric:
     """One of three: points in space, a matrix of distances, or a function on blocks of `count` points.
+
+    Points in space may count with the squares of their distances; the diameter is then the largest square.
 
     >>> line = read_metric(points=[[0.0], [1.0], [4.0]], resolution=8)
     >>> line.diameter, line.columns(np.array([0])).ravel().tolist()
@@ -225,6 +230,10 @@ def read_metric(
             "exactly one of points, matrix and metric must say where the points are",
             given=", ".join(given) or "none",
             fix="pass points=array of n × d coordinates, for example",
+        )
+    if squared and points is None:
+        raise BadParameter(
+            "distances of points in space are squared", given=given[0], fix=f"square {given[0]} yourself"
         )
     steps = read_integer(resolution, "resolution", at_least=1, at_most=MOST_STEPS)
     width = None
@@ -241,7 +250,7 @@ def read_metric(
             given="no table" if table is None else f"shape {table.shape}",
             fix="pass a row for each point",
         )
-    return PointsInSpace(table, width, steps) if matrix is None else _Matrix(table, width, steps)
+    return PointsInSpace(table, width, steps, bool(squared)) if matrix is None else _Matrix(table, width, steps)
 
 
 def _table(values: Any) -> NDArray[np.float64] | None:

@@ -61,7 +61,7 @@ def plan_k_median(
         total: About how many demand points there are, for the example that is made up.
         example: A public demand like the true one; if left out, the demand falls with the distance from the nearest of
             2k centres, and there is some of it everywhere.
-        **where: points, matrix or metric, diameter, resolution and steps, as for `KMedian`.
+        **where: points, matrix or metric, diameter, resolution, steps and squared, as for `KMedian`.
 
     >>> plan = plan_k_median(1, 3, points=[[x, y] for x in range(6) for y in range(6)], total=2000)
     >>> plan.mechanism.name
