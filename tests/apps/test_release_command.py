@@ -340,3 +340,26 @@ def test_what_can_be_asked_about_is_listed(run, folder):
     assert run("tables", "shop.duckdb").stdout.split() == ['"a.b".v', "sales"]
     assert "integer" in run("schema", "shop.duckdb", "--table", '"a.b".v').stdout
     assert run("tables", "visits.parquet").returncode == 2
+
+
+def test_facilities_and_an_order_for_a_cover(run, folder):
+    (folder / "places.csv").write_text("city,x,y\nBonn,0,0\n\nKöln,1,0\nUlm,20,1.5\n", encoding="utf-8")
+    said = ["release", "visits.parquet", "facilities", "city", "--unit", "person_id", "--budget", "20"]
+    found = run(*said, "-k", "2", "--places", "places.csv", "--epsilon", "15", "--format", "json")
+    assert found.returncode == 0, found.stderr
+    rows = json.loads(found.stdout)["rows"]
+    assert rows[1][0] == "Ulm"
+    assert abs(rows[0][1] - 600) < 20
+    for wrong, says in {
+        "nothing.csv": "no such file",
+        "cities.txt": "coordinates",
+    }.items():
+        refused = run(*said, "-k", "2", "--places", wrong, "--epsilon", "1")
+        assert refused.returncode == 2
+        assert says in refused.stderr
+    (folder / "twice.csv").write_text("city,x\nBonn,0\nBonn,1\n", encoding="utf-8")
+    assert "a key of its own" in run(*said, "-k", "1", "--places", "twice.csv", "--epsilon", "1").stderr
+    grid = ["plan", "visits.parquet", "facilities", "age", "--unit", "person_id", "-k", "2", "--bins", "0,30,60,90"]
+    assert run(*grid, "--squared", "--opening", "5", "--epsilon", "1").returncode == 0
+    cover = ["plan", "visits.parquet", "cover", "city", "city", "--unit", "row", "--keys", "Bonn,Ulm", "--epsilon", "1"]
+    assert "two ends in two columns" in run(*cover).stderr

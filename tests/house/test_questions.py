@@ -47,6 +47,9 @@ SAID = {  # what each option may say
     "prior": [["1,2,3,4"], ["1,2,3"]],
     "loss": ["squared"],
     "total": [50],
+    "places": [],
+    "squared": [True],
+    "opening": [["3"], ["3,1,2,2"]],
     "groups_per_unit": ["2"],
     "rows_per_unit": ["3"],
     "rest": [True],
@@ -86,8 +89,9 @@ ASKED = {  # a complete question for each command, some with alternatives
     "sorted-counts": [(("city",), {"total": 100})],
     **{
         answer: [(("age", "pay"), {"keys": ["1,2"]})]
-        for answer in ("edges", "degrees", "components", "triangles", "cut")
+        for answer in ("edges", "degrees", "components", "triangles", "cut", "cover")
     },
+    "facilities": [(("age", "pay"), {"top": 1, "bins": ["age=0,1,2", "pay=0,5,9"]})],
 }
 VALUES = [
     (("age",), {"bounds": ["0,5"], "by": ["city"]}),

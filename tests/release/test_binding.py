@@ -250,6 +250,16 @@ ASKED = [
     lambda d: d.graph("edges", "city", "sex", ["Lyon", "f"], where="age > 5"),
     lambda d: d.graph("triangles", "city", "sex", ["Lyon", "f"]),
     lambda d: d.graph("cut", "city", "sex", ["Lyon", "f"]),
+    lambda d: d.graph("cover", "city", "sex", ["Lyon", "f"]),
+    lambda d: d.facilities("city", 1, {"Lyon": (0, 0), "Metz": (1, 0), "Nice": (5, 5)}),
+    lambda d: d.facilities("city", 1, {"Lyon": (0, 0), "Metz": (2, 0), "Nice": (5, 5)}),
+    lambda d: d.facilities("city", 1, {"Lyon": (0, 0), "Metz": (1, 0), "Rome": (5, 5)}),
+    lambda d: d.facilities("city", 2, {"Lyon": (0, 0), "Metz": (1, 0), "Nice": (5, 5)}),
+    lambda d: d.facilities("city", 1, {"Lyon": (0, 0), "Metz": (1, 0), "Nice": (5, 5)}, squared=True),
+    lambda d: d.facilities("city", 1, {"Lyon": (0, 0), "Metz": (1, 0), "Nice": (5, 5)}, opening=3),
+    lambda d: d.facilities("city", 1, {"Lyon": (0, 0), "Metz": (1, 0), "Nice": (5, 5)}, opening=[3, 3, 4]),
+    lambda d: d.facilities("age", 1, bins=[0, 20, 60, 100]),
+    lambda d: d.facilities("age", 1, bins=[0, 20, 70, 100]),
 ]
 
 

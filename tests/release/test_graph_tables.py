@@ -133,6 +133,36 @@ def test_the_law_of_a_cut_on_all_neighbours(place):
     assert tight
 
 
+@pytest.mark.parametrize("place", range(3))
+def test_the_price_of_a_cover_is_that_of_one_edge_for_each(place):
+    """An order is drawn at ε/g from the graph: its law at one edge more is tested with the mechanism."""
+    contribution = BOUNDS[place]
+    epsilon = contribution.groups_per_unit * ln(3)
+    how = question([], contribution, "cover").answer_plan(Privacy(epsilon))
+    assert how.mechanism.epsilon == ln(3)
+    assert covers(Privacy(epsilon), how.event)
+    assert not covers(Privacy(epsilon * Fraction(9, 10)), how.event)
+    furthest = 0
+    for seed in range(4):
+        rows = random_rows(seed)
+        read = {frozenset(map(int, edge)) for edge in question(rows, contribution, "cover").read()}
+        for other in neighbours(rows, contribution):
+            fewer = {frozenset(map(int, edge)) for edge in question(other, contribution, "cover").read()}
+            loops = {edge for edge in read ^ fewer if len(edge) == 1}
+            furthest = max(furthest, len((read ^ fewer) - loops))
+    assert furthest == contribution.groups_per_unit
+
+
+def test_an_order_covers_every_edge():
+    rows = rows_of("ab", "ac", "ad", "bc")
+    release = asked(rows, Contribution(None)).graph("cover", "a", "b", NODES)
+    drawn = release.answer_plan(Privacy(200, insist=True))
+    table = drawn.to_table(drawn.draw(release.read()), Fraction(95, 100))
+    assert table["node"] == tuple(NODES)
+    assert sorted(table["value"]) == [1, 2, 3, 4]
+    assert table["value"][0] == 1
+
+
 def test_a_release_names_the_nodes(open_people, people):
     dataset = open_people(privacy_unit="person", groups_per_unit=9)
     cities = sorted({row["city"] for row in people[1] if row["city"]})
@@ -170,7 +200,7 @@ def test_what_can_be_wrong_is_said_at_once(arguments, says):
 
 
 def test_a_plan_says_what_is_protected():
-    for answer in (*ANSWERS, "cut"):
+    for answer in (*ANSWERS, "cut", "cover"):
         by_row, by_unit = (question([], BOUNDS[place], answer).answer_plan(Privacy(1)) for place in (0, 2))
         assert "edge level" in by_row.notes[0]
         assert "2 edges of each u; what the rows of others say" in by_unit.notes[0]

@@ -12,7 +12,7 @@ from typing import Any
 from leastnoise.errors import BadParameter
 from leastnoise.release.configuration import MISSING, DatasetSettings, listed_keys, read_key_text
 
-__all__ = ["MISSING", "Options", "public_bins", "public_keys", "read_list", "read_numbers"]
+__all__ = ["MISSING", "Options", "public_bins", "public_keys", "public_places", "read_list", "read_numbers"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,9 @@ class Options:
     prior: Sequence[str] = ()
     loss: str | None = None
     total: int | None = None
+    places: str | None = None
+    squared: bool | None = None
+    opening: Sequence[str] = ()
     groups_per_unit: str | None = None
     rows_per_unit: str | None = None
     rest: bool | None = None
@@ -92,6 +95,23 @@ def public_bins(
     }
     keyed |= set() if settings is None else set(settings.keys)
     return {**{name: fixed[name] for name in by if name in fixed and name not in keyed}, **found}
+
+
+def public_places(file: str, column: str, kind: str) -> dict[Any, list[str]]:
+    """The keys of a column with their coordinates, from a CSV file whose first line names what its columns hold."""
+    path = Path(file)
+    if not path.is_file():
+        raise BadParameter("there is no such file with places", given=file, fix="pass --places cities.csv")
+    with path.open(encoding="utf-8", newline="") as lines:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(lines) if row][1:]
+    found = {read_key_text(row[0], column, kind): row[1:] for row in rows}
+    if not rows or len(found) < len(rows):
+        raise BadParameter(
+            "places are a file with a key of its own and its coordinates per line",
+            given=path.name,
+            fix="begin it with a line such as city,x,y",
+        )
+    return found
 
 
 def _addressed(text: str, by: Sequence[str], kinds: Mapping[str, str], what: str) -> tuple[str, str]:

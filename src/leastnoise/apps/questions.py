@@ -13,7 +13,7 @@ from functools import cache
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
-from leastnoise.apps.public_values import Options, public_bins, public_keys, read_list, read_numbers
+from leastnoise.apps.public_values import Options, public_bins, public_keys, public_places, read_list, read_numbers
 from leastnoise.errors import BadParameter
 from leastnoise.model import unknown_label
 from leastnoise.release import Dataset
@@ -83,8 +83,9 @@ QUESTIONS: Mapping[str, Question] = {
         answer: Question(
             "graph", f"{answer} caller callee --keys-from nodes.txt", ("tail", "head"), fixed={"answer": answer}
         )
-        for answer in ("edges", "degrees", "components", "triangles", "cut")
+        for answer in ("edges", "degrees", "components", "triangles", "cut", "cover")
     },
+    "facilities": Question("facilities", "facilities city --top 3 --places cities.csv", ("by",), 1),
     "sorted-counts": Question("sorted_counts", "sorted-counts password --total 100000 --top 50", ("by",), 1),
 }
 
@@ -188,6 +189,8 @@ class _Asking:
             "prior": lambda: self._numbers(self.options.prior),
             "targets": lambda: self._numbers(self.options.targets),
             "nodes": lambda: self._nodes(),
+            "places": lambda: self._places(),
+            "opening": lambda: self._opening(),
         }
         for name, parameter in names.items():
             if name in found or name in ("by", "keys", "bins", "bounds", "step"):
@@ -210,7 +213,8 @@ class _Asking:
                 )
             return {}
         if "keys" not in _parameters(self.question):
-            return {"by": list(by)}
+            listed = bool(options.bins) and "bins" in _parameters(self.question)
+            return {"by": list(by), **({"bins": public_bins(kinds, self.settings, options, by)} if listed else {})}
         keys, bins = (read(kinds, self.settings, options, by) for read in (public_keys, public_bins))
         bare = [name for name in by if name not in keys and name not in bins and kinds[name] != "boolean"]
         may_find = self.question in _FINDS_KEYS
@@ -268,6 +272,19 @@ class _Asking:
         """The keys of the first end of an edge, which are those of the other one."""
         end = self.words["tail"]
         return public_keys(self.dataset.columns, self.settings, self.options, (end,)).get(end)
+
+    def _places(self) -> Any:
+        """The keys of the one column, with the coordinates of each."""
+        if self.options.places is None:
+            return None
+        if len(self.by) != 1:
+            raise BadParameter("places are the keys of one column", given=", ".join(self.by), fix="name one column")
+        return public_places(self.options.places, self.by[0], self.dataset.columns[self.by[0]])
+
+    def _opening(self) -> Any:
+        """One cost for all places, or one for each."""
+        costs = self._numbers(self.options.opening)
+        return costs[0] if len(costs) == 1 else costs
 
     def _levels(self) -> Any:
         levels = read_list(self.options.level)

@@ -52,7 +52,7 @@ def ask(
         typer.Argument(
             help="count, count-distinct, sum, mean, proportion, ratio, variance, deviation, median, quantile, min, "
             "max, most-common, choose, ranges, prefix-sums, workload, tables, hierarchy, decision, design, "
-            "sorted-counts, edges, degrees, components, triangles or cut.",
+            "sorted-counts, edges, degrees, components, triangles, cut, cover or facilities.",
             show_default=False,
         ),
     ],
@@ -108,12 +108,17 @@ def ask(
     step: Annotated[Many, _option("What values are rounded to: 100 or pay=100.", _QUESTION)] = None,
     grid: Annotated[Many, _option("For quantiles, instead of bounds: the points 0,1,2,5,10.", _QUESTION)] = None,
     level: Annotated[Many, _option("The levels of quantile: 0.1,0.5,0.9.", _QUESTION)] = None,
-    top: Annotated[int | None, _option("How many keys or counts.", _QUESTION, "--top", "-k")] = None,
+    top: Annotated[int | None, _option("How many keys, counts or facilities.", _QUESTION, "--top", "-k")] = None,
     at_least: Annotated[int | None, _option("For decision: is the count at least this?", _QUESTION)] = None,
     at_most: Annotated[int | None, _option("For design: the largest count that is told apart.", _QUESTION)] = None,
     prior: Annotated[Many, _option("For design: a weight for each count from 0 on: 8,4,2,1.", _QUESTION)] = None,
     loss: Annotated[str | None, _option("For design: absolute, squared or zero_one.", _QUESTION)] = None,
     total: Annotated[int | None, _option("A guess of the number of units, for sorted-counts.", _QUESTION)] = None,
+    places: Annotated[
+        str | None, _option("For facilities: a .csv file with a key and its coordinates per line.", _QUESTION)
+    ] = None,
+    squared: Annotated[bool, _option("For facilities: add up squares of distances.", _QUESTION, "--squared")] = False,
+    opening: Annotated[Many, _option("For facilities: what one costs, or each: 5 or 5,7,3.", _QUESTION)] = None,
     option: Annotated[Many, _option('For choose: "young: age < 30"; repeated.', _QUESTION)] = None,
     sum_of: Annotated[str | None, _option("For choose: the key with the largest sum of this.", _QUESTION)] = None,
     matrix: Annotated[Many, _option("For workload: one row of whole numbers, 1,-1,0; repeated.", _QUESTION)] = None,
@@ -197,6 +202,9 @@ def ask(
         prior=prior or (),
         loss=loss,
         total=total,
+        places=places,
+        squared=squared or None,
+        opening=opening or (),
         sum_of=sum_of,
         matrix=matrix or (),
         name=name or (),

@@ -61,8 +61,9 @@ from leastnoise.release.queries.counts import Count, Sum
 from leastnoise.release.queries.decisions import IsAtLeast, Plurality
 from leastnoise.release.queries.designed import LOSSES, DesignedCounts
 from leastnoise.release.queries.distinct import CountDistinct
+from leastnoise.release.queries.facilities import facilities_question, middles, read_places
 from leastnoise.release.queries.found_keys import CommonUnknownKeys, MeasuredKeys
-from leastnoise.release.queries.graphs import GRAPH_NUMBERS, CutOfGraph, NumbersOfGraph
+from leastnoise.release.queries.graphs import GRAPH_ANSWERS, graph_question
 from leastnoise.release.queries.hierarchies import Hierarchy, read_tree
 from leastnoise.release.queries.marginals import Tables
 from leastnoise.release.queries.moments import Deviation, Mean, Moment, Variance
@@ -1086,23 +1087,24 @@ class Dataset:
         where: Where = None,
         groups_per_unit: Limit = None,
     ) -> Query:
-        """About the graph whose edges are the rows: its edges, degrees, connected parts, triangles, or a cut.
+        """About the graph whose edges are the rows: its edges, degrees, connected parts, triangles, a cut or a cover.
 
         Two nodes are joined if some row names both. A release protects what one unit adds: one row, thus one edge,
         where there is no privacy unit (edge level). A node with all its edges is protected only if all rows that name
         it are its own.
 
         Args:
-            answer: "edges", "degrees", "components", "triangles" or "cut" (which nodes to take from the others so that
-                few edges are cut).
+            answer: "edges", "degrees", "components", "triangles", "cut" (which nodes to take from the others so that
+                few edges are cut) or "cover" (an order of the nodes: every edge is covered by whichever of its ends
+                comes first).
             tail: The column of one end of an edge.
             head: The column of the other end.
             nodes: The public nodes; other rows join nothing.
             where: Which rows count: text such as "year >= 2020", or a predicate.
             groups_per_unit: The most edges of one unit that count; the limit of the dataset if left out.
         """
-        if not isinstance(answer, str) or answer not in (*GRAPH_NUMBERS, "cut"):
-            known = ", ".join((*GRAPH_NUMBERS, "cut"))
+        if not isinstance(answer, str) or answer not in GRAPH_ANSWERS:
+            known = ", ".join(GRAPH_ANSWERS)
             raise BadParameter("the answer about a graph is unknown", given=answer, fix=f"use one of {known}")
         if require_column(self.table, tail) == require_column(self.table, head):
             raise BadParameter("an edge has two ends in two columns", given=tail, fix="name another column")
@@ -1110,7 +1112,49 @@ class Dataset:
         if len(listed) < 2:
             raise BadParameter("a graph needs two public nodes at least", given=len(listed), fix="list them all")
         asked = self._cells((tail, head), {tail: listed, head: listed}, None, where, groups_per_unit, None)
-        return CutOfGraph(**asked) if answer == "cut" else NumbersOfGraph(**asked, what=answer)
+        return graph_question(answer, asked)
+
+    def facilities(
+        self,
+        by: By,
+        k: NumberLike,
+        places: Mapping[Any, Sequence[NumberLike]] | None = None,
+        bins: Bins = None,
+        where: Where = None,
+        squared: bool = False,
+        opening: NumberLike | Sequence[NumberLike] | None = None,
+        of: str | None = None,
+        groups_per_unit: Limit = None,
+        rows_per_unit: Limit = None,
+    ) -> Query:
+        """Some public places such that units or rows are near to the nearest of them; and how many are nearest to each.
+
+        Args:
+            by: The column that says where a row is; or numeric columns that are its coordinates, with `bins`.
+            k: How many places to choose; with `opening` at most so many.
+            places: The public places: a dict from key to coordinates, all in one unit such as kilometres.
+            bins: Instead of places: the public edges of each coordinate. Places are then the middles of the cells.
+            where: Which rows count: text such as "age >= 18", or a predicate.
+            squared: Whether squares of distances are added up, as for k-means, and not distances.
+            opening: What a facility costs, one number or one for each place, in the unit of the (squared) distances.
+            of: "units" or "rows"; as for `count` if left out.
+            groups_per_unit: The most places one unit may count at; the limit of the dataset if left out.
+            rows_per_unit: The most rows one unit may count with at each; the limit of the dataset if left out.
+        """
+        if (places is None) == (bins is None):
+            raise BadParameter("the public places are either listed or the middles of bins", fix="pass places or bins")
+        located = None if places is None else read_places(places)
+        columns = read_by(self.table, by, None, bins)
+        if not columns or (located is not None and len(columns) > 1):
+            raise BadParameter(
+                "one column says where a row is, or several with bins", given=by, fix='pass by="city", for example'
+            )
+        keys = None if located is None else {columns[0]: list(located)}
+        asked = self._cells(columns, keys, bins, where, groups_per_unit, rows_per_unit)
+        where_they_are = middles(asked["axes"]) if located is None else tuple(located.values())
+        return facilities_question(
+            asked, self._counted(of, rows_per_unit), where_they_are, k, squared=squared, opening=opening
+        )
 
     def sorted_counts(self, by: By, total: NumberLike, top: NumberLike = 100, where: Where = None) -> Query:
         """How many units the most common key has, the next one, and so on; the keys are not released.

@@ -1,4 +1,4 @@
-"""Questions about the graph whose edges are the rows of a table: how many edges, degrees, parts, triangles, a cut.
+"""Questions about the graph whose edges are the rows of a table: edges, degrees, parts, triangles, a cut, a cover.
 
 Two columns name the ends of an edge, and the nodes are public. Two nodes are joined if some row names both, in either
 order and however often; a row with an end outside the nodes, or with the same node twice, joins nothing.
@@ -10,14 +10,14 @@ counts. It is not node level: what others' rows say about a node is not that nod
 
 An edge more changes the number of edges by one; two degrees by one each; the number of connected parts by one at most;
 the number of triangles by at most n − 2, one for each third node. So g edges change the three numbers by at most g, g
-and g(n − 2), for which there is noise on one number. Degrees and cuts are drawn with ε/g for each edge: g edges are g
-steps from neighbour to neighbour, hence ε. (Noise for two degrees that change by g each would not do: g edges at one
-node change g + 1 degrees.)
+and g(n − 2), for which there is noise on one number. Degrees, cuts and covers are drawn with ε/g for each edge: g edges
+are g steps from neighbour to neighbour, hence ε. (Noise for two degrees that change by g each would not do: g edges at
+one node change g + 1 degrees.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, ClassVar
@@ -29,20 +29,21 @@ from leastnoise.composition.cost import pure_within
 from leastnoise.data import CountRows
 from leastnoise.exact import Exact
 from leastnoise.ledger.record import Json
-from leastnoise.mechanisms.combinatorial import CutPlan, plan_min_cut
+from leastnoise.mechanisms.combinatorial import CoverPlan, CutPlan, plan_min_cut, plan_vertex_cover
 from leastnoise.mechanisms.combinatorial.graph_input import read_graph
 from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
 from leastnoise.model import ErrorEstimate, Privacy, Pure, Sensitivity
 from leastnoise.release.arguments import axis_labels
 from leastnoise.release.plan import AnswerPlan
-from leastnoise.release.queries.counts import bars_around, noise_plan
-from leastnoise.release.queries.query import CellQuery
+from leastnoise.release.queries.counts import bars_around, noise_plan, whole_numbers
+from leastnoise.release.queries.query import CellQuery, Query
 from leastnoise.release.tables import TidyTable
 
-__all__ = ["GRAPH_NUMBERS", "CutOfGraph", "NumbersOfGraph"]
+__all__ = ["GRAPH_ANSWERS", "graph_question"]
 
-GRAPH_NUMBERS = ("edges", "degrees", "components", "triangles")
+_NUMBERS = ("edges", "degrees", "components", "triangles")
+GRAPH_ANSWERS = (*_NUMBERS, "cut", "cover")
 _NODE, _TWO_ENDS = "node", "an edge has two ends"
 
 
@@ -83,7 +84,7 @@ class NumbersOfGraph(_OfGraph):
     """How many edges, connected parts or triangles there are, or how many edges each node has.
 
     Attributes:
-        what: One of `GRAPH_NUMBERS`.
+        what: "edges", "degrees", "components" or "triangles".
     """
 
     recorded_as: ClassVar[str] = "NumbersOfGraph"
@@ -166,6 +167,52 @@ class CutOfGraph(_OfGraph):
         )
 
 
+class CoverOfGraph(_OfGraph):
+    """An order of the nodes in which every edge is covered by whichever of its ends comes first."""
+
+    recorded_as: ClassVar[str] = "CoverOfGraph"
+    shown_multiples: ClassVar[tuple[Any, ...]] = ()  # a plan simulates the mechanisms
+
+    @property
+    def question(self) -> str:
+        asked = f"order of the nodes for a small cover of the edges {self.ends}"
+        return asked if self.where is None else f"{asked} where {self.where}"
+
+    @property
+    def measured_in(self) -> str:
+        return "times the smallest cover"
+
+    def answer_plan(self, price: Privacy) -> AnswerPlan:
+        """The order that covers a made-up graph with fewer nodes; a δ is not spent."""
+        epsilon, most = pure_within(price), self.edges_of_a_unit
+        plan = _cover_plan(len(self.nodes), epsilon / most)
+        mechanism, error = plan.mechanism, plan.mechanism.error()
+        sizes = ", ".join(f"{size:.0f} nodes by the {name}" for name, size in plan.on_example.items())
+        return AnswerPlan(
+            mechanism=mechanism,
+            event=mechanism.event if most == 1 else Pure(epsilon),
+            error=error,
+            within=partial(_far, error),
+            sensitivity=Sensitivity(1, most, f"a unit adds at most {_edges(most)}", norm="l∞"),
+            encode=whole_numbers,
+            to_table=partial(_order_table, self.nodes),
+            reason=mechanism.reason(),
+            notes=(self.level, f"a made-up graph is covered by {sizes}", "the error is that of the worst graph"),
+        )
+
+
+def graph_question(answer: str, asked: Mapping[str, Any]) -> Query:
+    """The question about a graph, from what every question by cells has."""
+    if answer in _NUMBERS:
+        return NumbersOfGraph(**asked, what=answer)
+    return CutOfGraph(**asked) if answer == "cut" else CoverOfGraph(**asked)
+
+
+@lru_cache(maxsize=64)
+def _cover_plan(nodes: int, epsilon: Exact) -> CoverPlan:
+    return plan_vertex_cover(epsilon, nodes)
+
+
 @lru_cache(maxsize=64)
 def _cut_plan(nodes: int, epsilon: Exact) -> CutPlan:
     return plan_min_cut(nodes, epsilon)
@@ -188,3 +235,9 @@ def _numbers_table(nodes: tuple[Hashable, ...] | None, noise: IntegerNoise, draw
 def _sides_table(nodes: tuple[Hashable, ...], drawn: list[int], _: Any) -> TidyTable:
     """For each node whether it is on the first node's side, 0, or on the other."""
     return TidyTable({_NODE: nodes, "value": tuple(int(place in drawn) for place in range(len(nodes)))}, (_NODE,))
+
+
+def _order_table(nodes: tuple[Hashable, ...], drawn: list[int], _: Any) -> TidyTable:
+    """For each node its place in the order, from 1 on."""
+    place = {node: rank for rank, node in enumerate(drawn, start=1)}
+    return TidyTable({_NODE: nodes, "value": tuple(place[node] for node in range(len(nodes)))}, (_NODE,))
