@@ -361,5 +361,5 @@ def test_facilities_and_an_order_for_a_cover(run, folder):
     assert "a key of its own" in run(*said, "-k", "1", "--places", "twice.csv", "--epsilon", "1").stderr
     grid = ["plan", "visits.parquet", "facilities", "age", "--unit", "person_id", "-k", "2", "--bins", "0,30,60,90"]
     assert run(*grid, "--squared", "--opening", "5", "--epsilon", "1").returncode == 0
-    cover = ["plan", "visits.parquet", "cover", "city", "city", "--unit", "row", "--keys", "Bonn,Ulm", "--epsilon", "1"]
-    assert "two ends in two columns" in run(*cover).stderr
+    cover = ["plan", "visits.parquet", "cover", "city", "city", "--unit", "person_id", "--keys", "Bonn,Ulm"]
+    assert "two ends in two columns" in run(*cover, "--epsilon", "1").stderr
