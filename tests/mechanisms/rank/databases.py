@@ -30,6 +30,17 @@ def distance_to_quantile(point, database, level, points, *, exchange):
     return changes
 
 
+def distance_from_quantile(point, database, level, points, *, exchange):
+    """How many records must change until the point is no quantile any more."""
+    seen = reached = {tuple(sorted(database))}
+    changes = 0
+    while all(is_quantile(point, found, level) for found in reached):
+        reached = {other for found in reached for other in neighbours(found, points, exchange=exchange)} - seen
+        seen = seen | reached
+        changes += 1
+    return changes
+
+
 def exchanging(records, points):
     """All databases of so many records; nodes are tuples of points."""
     graph = hamming(records, len(points))

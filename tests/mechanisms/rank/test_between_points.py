@@ -8,6 +8,7 @@ import pytest
 
 from leastnoise.mechanisms.rank import Quantile, QuantileBound, SeveralQuantiles
 from leastnoise.mechanisms.rank.tally import Tally
+from mechanisms.rank.databases import is_quantile
 
 POINTS = 3
 PLACES = [(0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1)]  # a point, and below it, at it or above it
@@ -59,6 +60,21 @@ def test_several_points_are_private(method, levels):
     several = SeveralQuantiles(f"{2 * shares}*ln(2)", levels, 0, POINTS - 1, step=1, method=method, jitter=1)
     outputs = [(low, high) for low in range(POINTS) for high in range(POINTS)]
     assert Fraction(4, 3) < loss(several, outputs) <= 4**shares
+
+
+@pytest.mark.parametrize("level", ["1/2", "1/3"])
+def test_where_a_point_is_right_by_true_ranks_no_other_gains_from_a_score_below_zero(level):
+    """Then a score is the lesser of two numbers of changes that are not below zero, at every point that is wrong."""
+    law, below_zero = Quantile(EPSILON, range(POINTS), level).law, 0
+    for database in DATABASES:
+        ranks = [3 * point + side for point, side in database]
+        right = [is_quantile(3 * point + 1, ranks, Fraction(level)) for point in range(POINTS)]
+        runs = law.all_runs(counted(database).cells())
+        scores = np.repeat(-runs.exponents, runs.lengths)
+        if any(right):
+            assert all((score <= 0) == so for score, so in zip(scores.tolist(), right, strict=True))
+            below_zero += (scores < 0).any()
+    assert below_zero > 10
 
 
 def test_ranks_of_nearest_points_would_miss_the_lower_end():

@@ -59,7 +59,7 @@ def quantile(epsilon, level, grid, records, *, exchange, method="exponential", *
         graph=graph,
         outputs=grid,
         loss=changes(Fraction(level), exchange=exchange) if inside else beyond(Fraction(level)),
-        reached=inside,
+        reached=False,  # nearly, on databases that are made for it: test_rank_bounds
         tight=False,  # it becomes tight as the grid grows: test_rank_law
         least_quantiles=False,
         bad_parameters={
@@ -86,6 +86,7 @@ def interval(epsilon, level, steps, records, *, exchange, **more):
         graph=graph,
         outputs=points,
         loss=changes(Fraction(level), exchange=exchange),
+        reached=False,
         tight=False,
         least_quantiles=False,
         bad_parameters={"epsilon": BAD_EPSILON, **BAD_BOUNDS, "step": [0, -1, 0.4, 1e-20], "records": BAD_RECORDS},
@@ -237,9 +238,9 @@ CASES = [
     quantile("2*ln(3)", "1/2", [0, 10, 20], 3, exchange=False, method="permute and flip"),
     quantile(1, "3/4", [-1, 0, 5, 9], 3, exchange=False, method="permute and flip"),
     quantile("2*ln(3)", 0, [0, 10, 20], 3, exchange=False),
-    quantile("6*ln(3)", 0, [0, 10, 20], 4, exchange=False, method="permute and flip"),
+    quantile("4*ln(3)", 0, [0, 10, 20], 4, exchange=False, method="permute and flip"),
     quantile("6*ln(3)", 1, [0, 10, 20], 3, exchange=True),
-    quantile(9, 1, [0, 10, 20], 3, exchange=False, method="permute and flip"),
+    quantile(6, 1, [0, 10, 20], 3, exchange=False, method="permute and flip"),
     bound("2*ln(3)", "1/2", [0, 10, 20], 4, "lower", exchange=False, method="exponential"),
     bound("2*ln(2)", "1/3", [0, 10, 20], 4, "upper", exchange=False, method="permute and flip"),
     bound("2*ln(2)", "2/3", [0, 10, 20], 3, "lower", exchange=True, method="permute and flip"),

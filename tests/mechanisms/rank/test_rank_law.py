@@ -15,7 +15,7 @@ from leastnoise.mechanisms.rank.rank_law import RankLaw, RankRule
 from leastnoise.mechanisms.rank.tally import PlaceCounts
 from leastnoise.model.channel import Channel
 from leastnoise.model.graphs import path
-from mechanisms.rank.databases import distance_to_quantile
+from mechanisms.rank.databases import distance_from_quantile, distance_to_quantile
 from support.sources import ScriptedSource
 
 LEVELS = [Fraction(1, 2), Fraction(1, 4), Fraction(2, 3), Fraction(1, 10), Fraction(3, 5)]
@@ -34,14 +34,31 @@ def test_with_a_public_number_of_records_changes_are_the_least_number_of_exchang
         for database in combinations_with_replacement(POINTS, size):
             for point in POINTS:
                 least = distance_to_quantile(point, database, level, POINTS, exchange=True)
-                assert counted(rule, point, database) == least
+                assert max(counted(rule, point, database), 0) == least
+
+
+@pytest.mark.parametrize("exchange", [True, False])
+@pytest.mark.parametrize("level", LEVELS)
+def test_below_zero_they_are_how_many_may_change_before_a_point_is_no_quantile(level, exchange):
+    """By searching all databases around, on points that go on at both sides; exact but for other levels' units."""
+    rule, gaps = RankRule(level, exchange), set()
+    for size in range(1, 5):
+        for database in combinations_with_replacement(POINTS, size):
+            for point in POINTS:
+                changes = counted(rule, point, database)
+                if changes <= 0:
+                    around = range(-1, 4)
+                    safe = distance_from_quantile(point, database, level, around, exchange=exchange) - 1
+                    gaps.add(safe + changes)
+    assert gaps <= ({0} if exchange or level == Fraction(1, 2) else {0, 1, 2})
+    assert 0 in gaps
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_otherwise_they_are_at_most_one_less_than_the_records_to_add_or_remove_and_right_for_the_median(level):
     rule = RankRule(level, exchange=False)
     gaps = {
-        distance_to_quantile(point, database, level, POINTS, exchange=False) - counted(rule, point, database)
+        distance_to_quantile(point, database, level, POINTS, exchange=False) - max(counted(rule, point, database), 0)
         for size in range(5)
         for database in combinations_with_replacement(POINTS, size)
         for point in POINTS
@@ -207,7 +224,7 @@ def test_any_number_of_records_is_answered_by_the_same_formula(level, exchange):
         for start, length, exponent in zip(runs.starts, runs.lengths, runs.exponents, strict=True):
             for point in range(start, start + length):
                 below, above = sum(counts[:point]), sum(counts[point + 1 :])
-                excess = max(0, below - level * records, above - (1 - level) * records)
+                excess = max(below - level * records, above - (1 - level) * records)
                 assert -exponent == -(-excess // (1 if exchange else max(level, 1 - level)))
         assert set(law.draw(cells, 20, SeededSource(1)).tolist()) <= {0, 1, 2, 3}
         for near in (0, 1, 7):

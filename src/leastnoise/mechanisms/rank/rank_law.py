@@ -2,13 +2,19 @@
 
 A point r is a q-quantile of n records if at most q·n of them lie below r and at most (1 − q)·n above. The mechanism is
 P(r) ∝ e^(−(ε/2)·changes(r)), with changes(r) the number of records that stand in the way of r being a q-quantile
-(Tóthmérész 2013, Definition 2.5, with the sign put right).
+(Tóthmérész 2013, Definition 2.5, with the sign put right); where it is below zero, r is one and so many records may
+change before it is none.
 
-With L records below r and G above, excess(r) = max(0, L − q·n, G − (1 − q)·n). Where the number of records is public
-and a neighbour exchanges one, changes(r) = ⌈excess(r)⌉ is the least number of records to exchange. Where a neighbour
-has one record more or less, one of them changes the excess by at most max(q, 1 − q), and changes(r) = ⌈excess(r)/max(q,
-1 − q)⌉: the least number to add or remove for the median, and at most one less than that for other levels. Either way a
-neighbour's changes(r) differs by at most one.
+With L records below r and G above, excess(r) = max(L − q·n, G − (1 − q)·n). Where the number of records is public and a
+neighbour exchanges one, changes(r) = ⌈excess(r)⌉: above zero it is the least number of records to exchange. Where a
+neighbour has one record more or less, one of them changes the excess by at most max(q, 1 − q), and changes(r) =
+⌈excess(r)/max(q, 1 − q)⌉: the least number to add or remove for the median, and at most one less than that for other
+levels. Either way a neighbour's changes(r) differs by at most one.
+
+The sign spares noise for nothing. The law is that of the least of rate·changes(r) plus noise that does not depend on
+the records. With max(0, changes) in its place the same noise would give the same answer or one that is a quantile
+less often: below zero only what is right gains (docs/theory/quantile.md, Ties). Where many records share a value, the
+points around it are told apart by twice as much.
 
 A record between two points. Let changes'(r) be the number where every record has first moved to its nearest point, and
 changes(r) ≥ changes'(r) that of the records as they lie. The law weighs by min(changes(r), changes'(r) + spare). So
@@ -129,12 +135,14 @@ class RankRule:
         >>> rule = RankRule(Fraction(1, 2), exchange=True)
         >>> rule.changes(np.array([0, 1, 3]), np.array([3, 1, 0]), 3).tolist()
         [2, 0, 2]
+        >>> rule.changes(np.array([0]), np.array([0]), 3).tolist()  # all three are there, and one may go
+        [-1]
         """
         top, bottom = self.level.numerator, self.level.denominator
         below, above = (self._wide(ranks, records) for ranks in (below, above))
         shift = bottom * self._margin(records)
         excess = np.maximum(bottom * below - top * records - shift, bottom * above - (bottom - top) * records + shift)
-        changes: Places = (-(-np.maximum(excess, 0) // self.unit)).astype(np.int64)
+        changes: Places = (-(-excess // self.unit)).astype(np.int64)
         return changes
 
     def most_changes(self, records: int) -> int:
@@ -172,7 +180,7 @@ class Runs:
     Attributes:
         starts: The first place of each run.
         lengths: How many places it has; none for some.
-        exponents: Minus the number of changes.
+        exponents: Minus the score.
     """
 
     starts: Places
@@ -195,7 +203,7 @@ class RankLaw:
         rule: What a change is.
         rate: Of one change.
         last: The last place.
-        flips: Whether the place is found by permute-and-flip, with chances e^(−rate·(changes − least changes)).
+        flips: Whether the place is found by permute-and-flip, with chances e^(−rate·(score − least score)).
         anchor: A place, and a number of changes that it never needs more of; None for no such place.
     """
 
@@ -318,11 +326,11 @@ class RankLaw:
             return permute_and_flip_pmf(place, np.repeat(runs.exponents, runs.lengths), bits, rate=self.rate)
         run = runs.run_of(place)
         step = exact_exp(-self.rate)
-        if step is None or int(runs.exponents.min()) < -_LARGEST_POWER:
+        least = int(runs.exponents[runs.lengths > 0].max())
+        if step is None or least - int(runs.exponents.min()) > _LARGEST_POWER:
             share = categorical_exp_pmf(run, runs.exponents, runs.lengths, bits, rate=self.rate)
             length = int(runs.lengths[run])
             return Enclosure(share.lower / length, share.upper / length)
-        least = int(runs.exponents[runs.lengths > 0].max())
         weights = [step ** (least - int(exponent)) for exponent in runs.exponents]
         total = sum(w * int(length) for w, length in zip(weights, runs.lengths, strict=True))
         return Enclosure(weights[run] / total, weights[run] / total)

@@ -58,21 +58,22 @@ def law_reference(law: RankLaw, rows: int) -> float:
     held = runs.lengths > 0
     lengths, changes = runs.lengths[held].astype(np.float64), -runs.exponents[held].astype(np.float64)
     chances = np.exp(-float(law.rate) * (changes - changes.min()))
+    wrong = np.maximum(changes, 0)
     if law.flips:
-        mean = _flipped_mean(lengths, changes, chances)
+        mean = _flipped_mean(lengths, wrong, chances)
     else:
-        mean = float((lengths * chances * changes).sum() / (lengths * chances).sum())
+        mean = float((lengths * chances * wrong).sum() / (lengths * chances).sum())
     return mean * law.rule.unit / law.rule.level.denominator + abs(law.rule.margin) * (law.rule.level in (0, 1))
 
 
-def _flipped_mean(lengths: Floats, changes: Floats, chances: Floats) -> float:
-    """Σᵢ changesᵢ·P(i) for runs of so many points each."""
+def _flipped_mean(lengths: Floats, wrong: Floats, chances: Floats) -> float:
+    """Σᵢ wrongᵢ·P(i) for runs of so many points each."""
     live = chances > 1e-18  # the others have no share that a double could tell
-    lengths, changes, chances = lengths[live], changes[live], chances[live]
+    lengths, wrong, chances = lengths[live], wrong[live], chances[live]
     total, heads = 0.0, float((lengths * chances).sum())
     for u, weight in zip(*_nodes(min(_PANELS, int(np.log2(1 + heads)) + _SPARE_PANELS)), strict=True):
         tails = 1.0 - chances * u
-        total += weight * (lengths * changes * chances / tails).sum() * np.exp((lengths * np.log(tails)).sum())
+        total += weight * (lengths * wrong * chances / tails).sum() * np.exp((lengths * np.log(tails)).sum())
     return float(total)
 
 
