@@ -17,6 +17,7 @@ from typing import ClassVar
 from leastnoise.data.columns import Column, Kind, decimal_text
 
 __all__ = [
+    "LONGEST_TEXT",
     "BoundValue",
     "Dialect",
     "Fragment",
@@ -40,6 +41,9 @@ _LONG = (-(1 << 63), (1 << 63) - 1)
 _HUGE = (-(1 << 127), (1 << 127) - 1)
 FIRST_DAY, LAST_DAY = "0001-01-01", "9999-12-31"
 """The ends of the calendar: what lies beyond, and infinity, counts as the nearer end."""
+LONGEST_TEXT = 1 << 19
+"""Bytes: longer text is missing in Postgres and Spark, where functions fail on texts of a hundred million bytes, and a
+row on more than 1 GB (2 GB) in all its parts. As many parts as a row of Postgres can have, 1664, so fit into it."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +217,7 @@ class Dialect(ABC):
         """The column's plain form (see `leastnoise.data.columns`), from its native one."""
         name, type_ = self.quote(column.name), self.plain_type(column)
         if column.kind is Kind.TEXT:
-            text = f"CAST({name} AS {type_})"
+            text = f"CAST({self.short_text(column)} AS {type_})"
             return f"{text if column.sound else self.valid_text(text)} COLLATE {self.binary_collation}"
         if column.kind in (Kind.DATE, Kind.TIMESTAMP):
             return self._in_calendar(name, column)
@@ -221,6 +225,10 @@ class Dialect(ABC):
             low, high = (self.exact(limit, column) for limit in limits)
             return f"CASE WHEN {name} BETWEEN {low} AND {high} THEN CAST({name} AS {type_}) END"
         return f"CAST({name} AS {type_})"
+
+    def short_text(self, column: Column) -> str:
+        """A native column of text, NULL where it is so long that the engine could fail on it."""
+        return self.quote(column.name)
 
     def valid_text(self, text: str) -> str:
         """Text, NULL where its bytes are no UTF-8."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from leastnoise.data.columns import COLLATION, Column, Kind, whole_range
-from leastnoise.data.dialect import Dialect, Fragment, Secret, bound
+from leastnoise.data.dialect import LONGEST_TEXT, Dialect, Fragment, Secret, bound
 from leastnoise.data.identity import Identity, database_identity
 from leastnoise.data.table import Table
 from leastnoise.errors import BadSource, MissingPackage
@@ -76,6 +76,12 @@ class PostgresDialect(Dialect):
 
     def escape(self, text: str) -> str:
         return text.replace("%", "%%")
+
+    def short_text(self, column: Column) -> str:
+        # Before the cast, which fails on long text with padding. No other type of text holds more than 64 bytes.
+        name = self.quote(column.name)
+        long = column.native in ("text", "varchar", "bpchar")
+        return f"CASE WHEN octet_length({name}) <= {LONGEST_TEXT} THEN {name} END" if long else name
 
     def not_a_number(self, expression: str) -> str:
         return f"{expression} = 'NaN'"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import uuid4
 
 from leastnoise.data.columns import COLLATION, Column, Kind, whole_range
-from leastnoise.data.dialect import Dialect, Fragment, Secret, bound, select
+from leastnoise.data.dialect import LONGEST_TEXT, Dialect, Fragment, Secret, bound, select
 from leastnoise.data.identity import Identity, quoted_parts
 from leastnoise.data.table import Table
 from leastnoise.errors import BadSource
@@ -64,6 +64,10 @@ class SparkDialect(Dialect):
 
     def first_day(self, unit: str, day: Fragment) -> Fragment:
         return day if unit == "day" else "trunc(" + day + f", '{unit}')"
+
+    def short_text(self, column: Column) -> str:
+        name = self.quote(column.name)
+        return f"CASE WHEN octet_length({name}) <= {LONGEST_TEXT} THEN {name} END"
 
     def valid_text(self, text: str) -> str:
         return f"try_validate_utf8({text})"
