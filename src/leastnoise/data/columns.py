@@ -17,8 +17,8 @@ Queries never see a native column but its *plain form*, under the same name, mad
 The plain form of a row depends on that row alone, and making it fails on no row: what a file, a frame or a table can
 hold beyond its declared type (times outside of the microseconds of 64 bits, decimals too long) has its place in this
 table. Broken text is bytes that are no UTF-8. DuckDB, where it reads Parquet by itself, puts a question mark for each,
-and such a column names no unit; in a CSV the sign U+FFFD stands for them. Postgres and Spark fail on very long text: there
-text of more than 512 KiB is missing (`LONGEST_TEXT` in `leastnoise.data.dialect`).
+and such a column names no unit; in a CSV the sign U+FFFD stands for them. Postgres and Spark
+fail on very long text: there text of more than 512 KiB is missing (`LONGEST_TEXT` in `leastnoise.data.dialect`).
 
 **A unit is a value of the plain form**: rows belong to one unit where the plain forms of their ids are equal, and
 grouping, distinct and hash all see the one canonical form that `Relation` makes: decimals without zeros at the end, one
