@@ -15,7 +15,9 @@ MUTATIONS = runpy.run_path(str(ROOT / "tools" / "mutate.py"), run_name="mutate")
 def test_a_mutation_applies_once_and_leaves_a_module(mutation):
     text = (ROOT / "src" / "leastnoise" / mutation.file).read_text()
     mutated = mutation.mutated(text)
-    assert ast.dump(ast.parse(mutated)) != ast.dump(ast.parse(text)), "it changes nothing but the layout"
+    assert mutated != text
+    if mutation.file.endswith(".py"):  # and not a template or a script of the page
+        assert ast.dump(ast.parse(mutated)) != ast.dump(ast.parse(text)), "it changes nothing but the layout"
 
 
 @pytest.mark.parametrize("test", sorted({test for mutation in MUTATIONS for test in mutation.arguments()}))

@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import urlencode
 
 from leastnoise.apps.service.access import new_token
 from leastnoise.apps.service.store import ServiceStore
@@ -142,6 +144,26 @@ class Server:
         with self.ledger() as ledger:
             found = [each for each in ledger.balances(dataset) if each.scope == Scope(dataset)]
             return found[0].spent.basic[0] if found else 0
+
+
+def post(server, path, fields, **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    headers = {"Content-Type": "application/x-www-form-urlencoded", **headers}
+    try:
+        connection.request("POST", path, urlencode(fields), headers)
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read().decode()
+    finally:
+        connection.close()
+
+
+def log_in(server, token, **headers):
+    """The cookie with its flags, and the secret of the session's forms."""
+    status, found, _ = post(server, "/page/login", {"token": token}, **headers)
+    assert status == 303
+    flags = found["set-cookie"]
+    text = server.call("GET", "/page", headers={"Cookie": flags.partition(";")[0]}).text
+    return flags, re.search(r'name="csrf" value="([0-9a-f]{64})"', text)[1]
 
 
 def wait_for(what, seconds=30):

@@ -112,6 +112,24 @@ def test_long_questions_fill_neither_memory_nor_disk(service, monkeypatch):
     assert max(kept) < 1000
 
 
+def test_plans_are_kept_for_their_asker(service, monkeypatch):
+    """Else how fast a plan comes would tell whether somebody else had asked the same."""
+    planned = []
+
+    async def run(order, *_, **__):
+        planned.append(order["analyst"])
+        return {}
+
+    async def ask(name):
+        body = {"question": COUNT, "price": {"epsilon": 1}}
+        await service.plan(Principal(name, "analyst", None), "people", body)
+
+    monkeypatch.setattr(service.pool, "run", run)
+    for name in ("ada", "ada", "ben", "ada", "ben"):
+        asyncio.run(ask(name))
+    assert planned == ["ada", "ben"]
+
+
 # ---------------------------------------------------------------------- workers that die
 
 DYING = """
@@ -470,7 +488,7 @@ def test_a_question_in_sql_is_planned_released_and_certified(server, tokens):
     assert {row[0] for row in told["result"]["rows"]} == {"Lyon", "Metz"}
     assert server.ask(tokens["ada"], "in sql", "1/5", question).json["result"] == told["result"]
     rows = server.call("GET", f"/v1/releases/{told['id']}/table", token=tokens["ada"]).text
-    assert rows.startswith("city,n,n_low,n_high,a,a_low,a_high")
+    assert rows.startswith('"city","n","n_low","n_high","a","a_low","a_high"')
     found = server.call("GET", f"/v1/releases/{told['id']}/certificate", token=tokens["ada"]).json["certificates"]
     assert len(found) == 2
     assert json.loads(json.dumps(told["question"])) == question

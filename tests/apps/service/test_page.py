@@ -1,6 +1,5 @@
 """The page in a real browser: flows of analyst and curator, hostile names, forged forms, no scripts, accessibility."""
 
-import http.client
 import json
 import re
 import time
@@ -15,8 +14,7 @@ from starlette.routing import Route
 
 from leastnoise.apps.service.drawings import draw_answer
 from leastnoise.apps.service.pages import _Page, _Session, add_page
-from support.chromium import chromium
-from support.serving import Server
+from support.serving import Server, log_in, post
 
 HOSTILE = '"><img src=x onerror=alert(1)><script>alert(2)</script>'
 
@@ -33,35 +31,6 @@ def server(tmp_path_factory):
     running = Server(tmp_path_factory.mktemp("page"), dataset=CONFIGURED).start()
     yield running
     running.stop()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture
-def visit(server, browser):
-    """A page of somebody who logged in; whatever a script could do wrong is noticed."""
-    contexts = []
-
-    def enter(token, **options):
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(20_000)
-        page.noticed = []
-        page.on("dialog", lambda dialog: (page.noticed.append(dialog.message), dialog.dismiss()))
-        page.on("console", lambda message: message.type == "error" and page.noticed.append(message.text))
-        page.goto(f"{server.url}/")
-        page.fill("#token", token)
-        page.click("main button")
-        return page
-
-    yield enter
-    for context in contexts:
-        context.close()
 
 
 def plan(page, server, keys, amount="1/2"):
@@ -110,7 +79,7 @@ def test_an_analyst_plans_slides_releases_and_downloads(server, visit, scheme):
     assert server.spent() - spent == pytest.approx(0.25)
     assert page.locator("tbody tr").count() == 2
     assert page.locator("svg .bar").count() == 2
-    for name, begin in (("CSV", "city,value,low,high"), ("JSON", "{"), ("Certificate", '{"certificates"')):
+    for name, begin in (("CSV", '"city","value","low","high"'), ("JSON", "{"), ("Certificate", '{"certificates"')):
         with page.expect_download() as got:
             page.click(f"text={name} >> nth=0")
         assert got.value.path().read_text().startswith(begin)
@@ -140,7 +109,7 @@ def test_sql_shows_its_plan_while_it_is_typed_and_what_the_answer_will_look_like
     assert page.locator("figure svg").count() == 2
     with page.expect_download() as got:
         page.click("text=CSV")
-    assert got.value.path().read_text().startswith("city,n,n_low,n_high,total")
+    assert got.value.path().read_text().startswith('"city","n","n_low","n_high","total"')
     assert all("422" in each for each in page.noticed)  # of the plan of half a statement
 
 
@@ -318,26 +287,6 @@ def test_each_role_finds_its_own_and_no_more(server, visit, role, scripts):
     server.call("DELETE", f"/v1/releases/{waits}", token=ada)
 
 
-def post(server, path, fields, **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
-    headers = {"Content-Type": "application/x-www-form-urlencoded", **headers}
-    try:
-        connection.request("POST", path, urlencode(fields), headers)
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read().decode()
-    finally:
-        connection.close()
-
-
-def log_in(server, token, **headers):
-    """The cookie with its flags, and the secret of the session's forms."""
-    status, found, _ = post(server, "/page/login", {"token": token}, **headers)
-    assert status == 303
-    flags = found["set-cookie"]
-    text = server.call("GET", "/page", headers={"Cookie": flags.partition(";")[0]}).text
-    return flags, re.search(r'name="csrf" value="([0-9a-f]{64})"', text)[1]
-
-
 @pytest.fixture
 def session(server):
     """A session of an analyst: the cookie, and the secret of its forms."""
@@ -430,7 +379,7 @@ def test_the_cookie_is_for_this_server_alone_and_ends_with_its_session(server):
 def test_a_session_ends_in_time_and_with_its_token(server, keeper):
     page = _Page(FastAPI(), Mock(), Mock())
     for ends, is_there in ((time.monotonic() + 60, True), (time.monotonic() - 1, False)):
-        page._sessions["name"] = _Session("token", "secret", ends)
+        page._sessions["name"] = _Session("ada", "token", "secret", ends)
         asked = SimpleNamespace(cookies={"leastnoise": "name"}, url=SimpleNamespace(hostname="127.0.0.1"))
         assert (page._session(asked) is not None) == is_there
     flags, _ = log_in(server, server.token("owen"))

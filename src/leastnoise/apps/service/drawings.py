@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
-from leastnoise.model import number
+from leastnoise.model import number, printable
 
 __all__ = ["draw_answer", "draw_burning", "draw_choices", "draw_error"]
 
@@ -44,7 +44,7 @@ def _bars(name: str, labels: Sequence[str], numbers: Sequence[Sequence[float]]) 
         for place, (label, (middle, start, end)) in enumerate(zip(labels, numbers, strict=True)):
             top = place * _ROW
             text = label if len(label) < 24 else f"{label[:22]}…"
-            yield f'<text x="{_LEFT - 8}" y="{top + 16}" text-anchor="end">{escape(text)}</text>'
+            yield f'<text x="{_LEFT - 8}" y="{top + 16}" text-anchor="end">{escape(printable(text))}</text>'
             begin, width = across(min(0, middle)), across(max(0, middle)) - across(min(0, middle))
             yield f'<rect class="bar" x="{begin:.1f}" y="{top + 5}" width="{width:.1f}" height="14"/>'
             yield _whisker(across(start), across(end), top + 12)
@@ -117,4 +117,4 @@ def draw_burning(points: Sequence[tuple[int, float]]) -> str:
 
 def _svg(told: str, height: int, parts: Sequence[str]) -> str:
     size = f'viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}"'
-    return f'<svg {size} role="img" aria-label="{escape(told)}">{"".join(parts)}</svg>'
+    return f'<svg {size} role="img" aria-label="{escape(printable(told))}">{"".join(parts)}</svg>'

@@ -21,7 +21,6 @@ from datetime import UTC, datetime
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import jinja2
 from fastapi import FastAPI, Request, Response
@@ -38,7 +37,7 @@ from leastnoise.errors import ApprovalPending, BadParameter, LeastNoiseError, No
 from leastnoise.exact import system_source
 from leastnoise.ledger import Scope
 from leastnoise.ledger.report import budget_histories
-from leastnoise.model import number
+from leastnoise.model import number, printable
 from leastnoise.release import Dataset
 from leastnoise.release.calls import questions_of
 from leastnoise.release.remote import is_loopback
@@ -55,8 +54,9 @@ _POLICY = (
 )
 _LASTS = 8 * 3600  # seconds of a session
 _MOST_SESSIONS = 10_000
-_MOST_OF_ONE = 10  # sessions of one token: nobody's logins end those of others
+_MOST_OF_ONE = 10  # sessions of one person: nobody's logins end those of others
 _MOST_ROWS = 500  # of a table that a person reads
+_LAST_DATE = 253402300799  # the end of the year 9999
 _MOST_EXPECTED = 20  # of a table before it is released: all its rows have the same error
 _LINES = ("keys", "bins", "levels", "options", "tree", "matrix")  # given in a larger field, one a line
 _WRITTEN = {  # questions that are written as a whole: the label of the field, and an example
@@ -70,6 +70,7 @@ Shown = Callable[..., Awaitable[Response]]
 
 @dataclass(frozen=True)
 class _Session:
+    name: str
     token: str
     secret: str
     ends: float
@@ -117,8 +118,10 @@ class _Page:
         self._service, self._enter = service, enter
         self._calls = {route.name: route.endpoint for route in app.routes if isinstance(route, Route)}
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
-        self._templates = jinja2.Environment(loader=jinja2.FileSystemLoader(_FILES), autoescape=True)
-        self._templates.filters.update(number=_number, price=_price, moment=_moment, told=_told)
+        self._templates = jinja2.Environment(
+            loader=jinja2.FileSystemLoader(_FILES), autoescape=True, finalize=_seen_as_it_is
+        )
+        self._templates.filters.update(number=_number, price=_price, moment=_moment, told=_told, written=_written)
 
     # ------------------------------------------------------------------ sessions
 
@@ -176,29 +179,30 @@ class _Page:
         try:
             form = await read_form(request, 20_000)
             _require_same_site(request)
-            await self._enter(request, form.get("token", "").strip())
+            who = await self._enter(request, form.get("token", "").strip())
         except LeastNoiseError as error:
             return self._html(request, None, "login.html", status_of(error), problem=error.problem)
-        name = self._begin(request, form["token"].strip())
+        name = self._begin(request, who.name, form["token"].strip())
         answer = RedirectResponse("/page", 303)
         _set_cookie(answer, request, name, _LASTS)
         return answer
 
-    def _begin(self, request: Request, token: str) -> str:
+    def _begin(self, request: Request, whose: str, token: str) -> str:
         """A new session under a new name; whoever had this browser before has none."""
         name, secret = (f"{system_source.bits(256):064x}" for _ in range(2))
         self._sessions.pop(_cookie(request), None)
-        same = [each for each, session in self._sessions.items() if session.token == token]
+        same = [each for each, session in self._sessions.items() if session.name == whose]
         for old in same[: max(len(same) - _MOST_OF_ONE + 1, 0)]:
             self._sessions.pop(old)
-        self._sessions[name] = _Session(token, secret, time.monotonic() + _LASTS)
+        self._sessions[name] = _Session(whose, token, secret, time.monotonic() + _LASTS)
         while len(self._sessions) > _MOST_SESSIONS:
             self._sessions.popitem(last=False)
         return name
 
     async def logout(self, request: Request, _: Principal, __: Mapping[str, str]) -> Response:
+        """End the session, and let the browser forget the pages that it kept to go back to them."""
         self._sessions.pop(_cookie(request), None)
-        answer = RedirectResponse("/page/login", 303)
+        answer = RedirectResponse("/page/login", 303, {"Clear-Site-Data": '"cache"'})
         _set_cookie(answer, request, "", 0)
         return answer
 
@@ -374,8 +378,9 @@ def _set_cookie(answer: Response, request: Request, value: str, lasts: int) -> N
 
 def _require_same_site(request: Request) -> None:
     """Refuse what another site's page sent; browsers say where a form comes from."""
-    origin, host = request.headers.get("origin"), request.headers.get("host")
-    other = origin is not None and urlsplit(origin).netloc != host
+    schemes = ("https",) if _cookie_name(request)[1] else ("http", "https")
+    own = [f"{scheme}://{request.headers.get('host')}" for scheme in schemes]
+    other = any(origin not in own for origin in request.headers.getlist("origin"))
     if other or request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise NotAllowed("this form was sent from another site", fix="send it from the page itself")
 
@@ -441,7 +446,7 @@ def _expected(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
     for place, (rows, error) in enumerate(zip(plan["rows"], here, strict=False)):
         if rows is None or error is None:
             continue
-        widest = max(each["errors"][place]["within"] for each in plan["choices"])
+        widest = max(each["errors"][place]["within"] for each in plan["choices"] if each["errors"][place])
         bar = Markup(draw_error(error["within"], widest))  # noqa: S704 - numbers only
         shown = {**rows, "rows": rows["rows"][:_MOST_EXPECTED], "more": len(rows["rows"][_MOST_EXPECTED:])}
         found.append({**shown, "place": place, "within": error["within"], "widest": widest, "bar": bar})
@@ -470,7 +475,20 @@ def _price(price: Mapping[str, str]) -> str:
 
 
 def _moment(time: int) -> str:
-    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return datetime.fromtimestamp(min(time, _LAST_DATE), UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _seen_as_it_is(value: Any) -> Any:
+    """What a template shows: signs that nobody sees, or that turn others round, are written out.
+
+    What a form sends back goes round this: it is escaped already (`|e`).
+    """
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _written(text: str) -> Markup:
+    """A text in lines, as its author wrote it: a comment ends where its line does."""
+    return Markup("\n").join(printable(line) for line in re.split(r"\r?\n", text))
 
 
 _told = partial(json.dumps, ensure_ascii=False)

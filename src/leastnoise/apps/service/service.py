@@ -192,7 +192,7 @@ class Service:
     async def plan(self, who: Principal, name: str, body: object, what: str = "plan") -> dict[str, Any]:
         """A plan, or (with "price") the plan at the least price for an error."""
         order = self._order(who, name, body, what)
-        key = canonical({**order, "analyst": "", "purpose": ""}, "question")
+        key = canonical({**order, "purpose": ""}, "question")  # of one asker: how fast it comes tells of no other
         plan = self._plans.pop(key, None)
         if plan is None:
             plan = await self._quietly(who, order)

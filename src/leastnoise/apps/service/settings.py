@@ -37,6 +37,7 @@ __all__ = ["OidcSettings", "ServiceSettings", "read_duration", "read_settings"]
 
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _BYTES = {"KB": 10**3, "MB": 10**6, "GB": 10**9}
+_LONGEST = 100 * 365 * 86400  # seconds: what ends later has no date that can be shown
 
 
 @dataclass(frozen=True)
@@ -115,9 +116,10 @@ def read_duration(value: object, place: str) -> float:
     (0.5, 604800.0)
     """
     found = re.fullmatch(r"(\d{1,9})\s*(ms|[smhdw])", value) if isinstance(value, str) else None
-    if found is None:
-        raise _wrong(place, value, 'write a length of time: "500ms", "30s", "7d"')
-    return float(int(found[1]) * _SECONDS[found[2]])
+    seconds = int(found[1]) * _SECONDS[found[2]] if found else _LONGEST + 1
+    if seconds > _LONGEST:
+        raise _wrong(place, value, 'write a length of time of at most 100 years: "500ms", "30s", "7d"')
+    return float(seconds)
 
 
 def _size(value: object, place: str) -> int:

@@ -20,10 +20,10 @@ const slide = () => {
     document.querySelectorAll("#release svg .point").forEach((point, place) => point.classList.toggle("here", place === list.selectedIndex));
     for (const table of document.querySelectorAll("table.expected")) {
       const error = errors[Number(table.dataset.place)];
-      const half = 96 * error.within / Number(table.dataset.widest);
+      const half = error ? 96 * error.within / Number(table.dataset.widest) : 0;
       const [start, end] = [(100 - half).toFixed(1), (100 + half).toFixed(1)];
-      for (const each of table.querySelectorAll(".within")) each.textContent = say(error.within);
-      for (const each of table.querySelectorAll("path.error")) each.setAttribute("d", `M${start} 7H${end}M${start} 3v8M${end} 3v8`);
+      for (const each of table.querySelectorAll(".within")) each.textContent = error ? say(error.within) : "error depends on the rows";
+      for (const each of table.querySelectorAll("path.error")) each.setAttribute("d", error ? `M${start} 7H${end}M${start} 3v8M${end} 3v8` : "");
     }
   };
   slider.addEventListener("input", show);
@@ -32,25 +32,34 @@ const slide = () => {
   show();
 };
 
-// The plan follows what is typed, after a pause; the button does the same.
+// The plan follows what is typed, after a pause; the button does the same. Until it does, nothing can be released: what
+// would be spent is the plan that is shown, not what was typed since.
 const ask = document.getElementById("ask");
 if (ask) {
   let waiting, asked = 0;
+  const hold = () => document.querySelectorAll("#release button").forEach((button) => { button.disabled = true; });
+  const show = (...found) => { document.getElementById("plan").replaceChildren(...found); slide(); };
   const plan = async () => {
     if (!ask.checkValidity()) return;
     const mine = ++asked;
-    const answer = await fetch(ask.action, { method: "POST", body: new URLSearchParams(new FormData(ask)), redirect: "error" });
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const found = page.getElementById("plan");
-    if (mine !== asked || !found) return;
+    let found;
+    try {
+      const answer = await fetch(ask.action, { method: "POST", body: new URLSearchParams(new FormData(ask)), redirect: "error" });
+      found = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("plan");
+    } catch { /* told below */ }
+    if (mine !== asked) return;
+    if (!found) return show("There is no plan now. Press Plan to see why.");
     for (const each of found.querySelectorAll("[role=alert]")) each.removeAttribute("role"); // half a sentence is no alarm
-    document.getElementById("plan").replaceChildren(...found.childNodes);
-    slide();
+    show(...found.childNodes);
   };
-  ask.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(() => plan().catch(() => {}), 700); });
+  ask.addEventListener("input", () => { ++asked; hold(); clearTimeout(waiting); waiting = setTimeout(plan, 700); });
   ask.addEventListener("submit", () => clearTimeout(waiting));
 }
 slide();
 
 // A release that runs is looked at again.
 if (document.getElementById("state")?.dataset.state === "running") setTimeout(() => location.reload(), 2000);
+
+// A page that a browser kept, to go back to it, may be one of somebody who has logged out since: it is hidden and loaded anew.
+addEventListener("pagehide", () => { document.documentElement.hidden = true; });
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
