@@ -40,7 +40,7 @@ SAID = {  # what each option may say
     "goal": ["largest"],
     "tree": [["n,a"], ["n,a", "s,b"]],
     "weights": [["3"], ["3,1"], ["3,1,1"], ["city=2"]],
-    "targets": [["2"], ["2,1"], ["2,1,1"]],
+    "targets": [["2"], ["2,1"], ["2,1,1"], ["city=2,region=3,all=1"]],
     "expected_rows": [7],
     "at_least": [5],
     "at_most": [4],

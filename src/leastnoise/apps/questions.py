@@ -185,9 +185,9 @@ class _Asking:
             "matrix": lambda: [read_list([row]) for row in self.options.matrix],
             "ways": lambda: self._ways(),
             "tree": lambda: [read_list([path]) for path in self.options.tree],
-            "weights": lambda: self._weights(),
+            "weights": lambda: self._by_answer_or_level(self.options.weights),
             "prior": lambda: self._numbers(self.options.prior),
-            "targets": lambda: self._numbers(self.options.targets),
+            "targets": lambda: self._by_answer_or_level(self.options.targets),
             "nodes": lambda: self._nodes(),
             "places": lambda: self._places(),
             "opening": lambda: self._opening(),
@@ -293,9 +293,9 @@ class _Asking:
     def _numbers(self, texts: Sequence[str]) -> list[str]:
         return [number.strip() for number in read_list(texts)]
 
-    def _weights(self) -> Any:
-        """One for each answer, or by level: city=2."""
-        said = self._numbers(self.options.weights)
+    def _by_answer_or_level(self, texts: Sequence[str]) -> Any:
+        """One number for each answer, or by level: city=2."""
+        said = self._numbers(texts)
         named = [text.partition("=") for text in said]
         return {name: weight for name, _, weight in named} if all(sign for _, sign, _ in named) else said
 

@@ -131,7 +131,7 @@ def ask(
         Many, _option("For hierarchy: one leaf with all above it, North,Kiel; repeated.", _QUESTION)
     ] = None,
     weights: Annotated[Many, _option("How much errors count: 1,2,1, or by level city=2.", _QUESTION)] = None,
-    targets: Annotated[Many, _option("For workloads: the errors wanted, in proportion: 1,5,5.", _QUESTION)] = None,
+    targets: Annotated[Many, _option("The errors wanted: 1,5,5, or by level city=2,all=1.", _QUESTION)] = None,
     expected_rows: Annotated[
         int | None, _option("A guess of the rows per cell, for the error of a mean.", _QUESTION)
     ] = None,
@@ -160,7 +160,7 @@ def ask(
 
     spend, wants_price = context.info_name == "release", context.info_name == "price"
     if wants_price:
-        if error is None:
+        if error is None and not targets:
             raise BadParameter("the wanted error is missing", fix="add for example --error 10")
         if epsilon is not None or rho is not None or mu is not None:
             raise BadParameter(
@@ -235,7 +235,7 @@ def ask(
             if price is not None:
                 plan = query.plan(price, **sure)
             else:
-                plan = query.price(error or 0, delta=delta, currency=currency or "epsilon", **sure)
+                plan = query.price(error, delta=delta, currency=currency or "epsilon", **sure)
             _show_plan(plan if granted_by is None else replace(plan, left=None), form)
             if form == "table" and granted_by is not None:
                 typer.echo(not_granted(granted_by))

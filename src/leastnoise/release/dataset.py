@@ -18,7 +18,6 @@ from leastnoise.exact import NumberLike, read_integer
 from leastnoise.ledger import Ledger, Opening
 from leastnoise.ledger.record import Json, read_name
 from leastnoise.model import (
-    GOALS,
     LEVEL,
     MOST_CELLS,
     MOST_DESIGNED,
@@ -33,6 +32,7 @@ from leastnoise.model import (
     read_prior,
     unknown_label,
 )
+from leastnoise.release.aims import read_aim
 from leastnoise.release.arguments import (
     Bins,
     Bounds,
@@ -80,7 +80,7 @@ from leastnoise.release.queries.query import CellQuery, Query
 from leastnoise.release.queries.ratios import Ratio
 from leastnoise.release.queries.running import Running
 from leastnoise.release.queries.unknown_keys import CountUnknownKeys, SortedCountsQuery
-from leastnoise.release.queries.workloads import Workload, named_workload, read_goal, read_matrix
+from leastnoise.release.queries.workloads import Workload, named_workload, read_matrix
 from leastnoise.release.sql_query import SQLQuery, read_sql
 
 __all__ = ["Dataset"]
@@ -304,7 +304,8 @@ class Dataset:
             names: What the answers are called.
             weights: How much the squared error of each answer counts; all the same if left out.
             goal: "total" for the least sum of the squared errors, "largest" for the least error of the worst answer.
-            targets: Instead of both: the error that is wanted of each answer, in proportion to the others.
+            targets: Instead of both: the error that is wanted of each answer. Their proportions are planned for;
+                `price()` without an error finds the price at which all are kept.
             groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
             rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
         """
@@ -321,8 +322,8 @@ class Dataset:
                     "there must be one name per answer", given=len(listed), fix=f"pass {what.answers} names"
                 )
             called = tuple(read_name(name, "names") for name in listed)
-        read, aim = read_goal(what, weights, goal, targets)
-        return Workload(**asked, workload=what, names=called, of=counted, weights=read, goal=aim)
+        aim = read_aim(what.answers, "answers", weights, goal, targets)
+        return Workload(**asked, workload=what, names=called, of=counted, **aim._asdict())
 
     def hierarchy(
         self,
@@ -332,6 +333,7 @@ class Dataset:
         of: str | None = None,
         weights: Mapping[str, NumberLike] | None = None,
         goal: str = "total",
+        targets: Mapping[str, NumberLike] | None = None,
         groups_per_unit: Limit = None,
         rows_per_unit: Limit = None,
     ) -> Query:
@@ -345,15 +347,18 @@ class Dataset:
             tree: {"North": {"Kent": ["Deal", "Dover"]}}, or the leaves as a list of ("North", "Kent", "Deal").
             where: Which rows count: text such as "age >= 18", or a predicate.
             of: "units" or "rows"; as for `count` if left out.
-            weights: How much the squared error of each group of a level counts, by level; 1 for those left out.
+            weights: How much the squared error of each group of a level counts, by level; 1 for those left out. The
+                number of all is the level "all".
             goal: "total" for the least sum of the squared errors, "largest" for the least error of the worst group.
+            targets: Instead of both: the error that is wanted of each group of a level, by level, "all" included. Their
+                proportions are planned for; `price()` without an error finds the price at which all are kept.
             groups_per_unit: The most leaves one unit may count in; the limit of the dataset if left out.
             rows_per_unit: The most rows one unit may count with in each leaf; the limit of the dataset if left out.
         """
         counted = self._counted(of, rows_per_unit)
         named, paths = read_tree(levels, tree)
         asked = self._cells(named[-1], [path[-1] for path in paths], None, where, groups_per_unit, rows_per_unit)
-        return Hierarchy.of_tree(asked, counted, named, paths, weights, goal)
+        return Hierarchy.of_tree(asked, counted, named, paths, weights, goal, targets)
 
     def running(
         self,
@@ -393,7 +398,9 @@ class Dataset:
         bins: Bins = None,
         where: Where = None,
         of: str | None = None,
+        weights: Sequence[NumberLike] | None = None,
         goal: str = "total",
+        targets: Sequence[NumberLike] | None = None,
         groups_per_unit: Limit = None,
         rows_per_unit: Limit = None,
     ) -> Query:
@@ -408,7 +415,10 @@ class Dataset:
             where: Which rows count: text such as "age >= 18", or a predicate.
             of: "units" or "rows". If left out, units are counted where there is a privacy unit and no `rows_per_unit`
                 is given, here or for the dataset; else rows.
+            weights: How much the squared error of each cell of a table counts, a number for each table.
             goal: "total" for the least squared error of all cells in sum, "largest" for the least error of the worst.
+            targets: Instead of both: the error that is wanted of the cells of each table. Their proportions are planned
+                for; `price()` without an error finds the price at which all are kept.
             groups_per_unit: The most cells of the table over all columns that one unit may count in; all tables are
                 sums of that one, so that they agree.
             rows_per_unit: The most rows one unit may count with in each group; the limit of the dataset if left out.
@@ -418,12 +428,11 @@ class Dataset:
         if not axes:
             raise BadParameter("tables need columns with public keys or bins", fix='pass by=["city", "sex"] and keys')
         counted = self._counted(of, rows_per_unit)
-        if not isinstance(goal, str) or goal not in GOALS:
-            raise BadParameter("unknown goal", given=goal, fix='pass "total" or "largest"')
         named = read_tables(ways, columns)
+        aim = read_aim(len(named), "tables", weights, goal, targets)
         require_cells(sum(cell_count(axes[i] for i in table) for table in named), MOST_TABLE_CELLS)
         asked = self._rows(where, groups_per_unit, rows_per_unit)
-        return Tables(**asked, axes=axes, of=counted, tables=named, goal=goal)
+        return Tables(**asked, axes=axes, of=counted, tables=named, **aim._asdict())
 
     def sum(
         self,

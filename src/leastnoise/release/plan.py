@@ -61,6 +61,8 @@ class AnswerPlan:
         ranges: The sum of the cells between two keys or edges, with its interval; None where cells have no order.
         whole: Non-negative whole numbers that agree, from what was drawn; None where there are none.
         supposing: What the error supposes of private things; nothing if empty.
+        share_of_targets: The largest error as a share of the one that is wanted, not exceeded with a given probability;
+            None where no errors were named.
     """
 
     mechanism: Mechanism
@@ -79,6 +81,7 @@ class AnswerPlan:
     ranges: Callable[[Any, tuple[Any, Any], Fraction], RangeAnswer] | None = None
     whole: Callable[[Any], WholeNumbers] | None = None
     supposing: str = ""
+    share_of_targets: Callable[[Fraction], Fraction] | None = None
 
     def draw(self, truth: Any) -> Json:
         """One draw at what was read, with unpredictable noise, as JSON for the ledger."""

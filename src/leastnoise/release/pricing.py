@@ -50,15 +50,18 @@ def least_price(within: Callable[[Privacy], Fraction], wanted: Fraction, currenc
         return within(price_at(place)) <= wanted
 
     first, last = _place(_LEAST[currency]), _place(Fraction(_MOST[currency]))
-    if not is_enough(last):
+    smaller = range(last, max(first, last - 2 * _DECADE), -_DECADE // 3)  # whose mechanisms may have shorter tails
+    enough = next((place for place in smaller if is_enough(place)), None)
+    if enough is None:
         raise UnreachableTarget(
             "no sensible price keeps the error that low",
             given=f"at {price_at(last)} it is {float(within(price_at(last))):.6g}",
             fix="ask for a larger error or less confidence, or use another step or fewer groups per unit",
         )
+    last = enough
     at_one = within(_price(currency, Fraction(1), delta)) / wanted if wanted else Fraction(1)
     guess = _place(min(max(at_one ** (2 if currency == "rho" else 1), _LEAST[currency]), Fraction(_MOST[currency])))
-    found = _first_enough(is_enough, guess, first, last)
+    found = _first_enough(is_enough, min(guess, last), first, last)
     while found - _DECADE // 3 > first and is_enough(found - _DECADE // 3):
         found = _first_enough(is_enough, found - _DECADE // 3, first, last)
     return price_at(found)

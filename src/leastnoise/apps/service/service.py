@@ -229,7 +229,7 @@ class Service:
                 raise BadParameter(f"{field} is of the wrong kind", given=type(body[field]).__name__, fix="see the API")
         if type(body.get("other_prices", False)) is not bool:
             raise BadParameter("other_prices is true or false", fix="leave it out")
-        needed = {"plan": ["question", "price"], "price": ["question", "error"], "release": _NEEDED}[what]
+        needed = {"plan": ["question", "price"], "price": ["question"], "release": _NEEDED}[what]
         for field in needed:
             if field not in body:
                 raise BadParameter(f"{field} is missing", fix=_MISSING.get(field, f'add "{field}"'))

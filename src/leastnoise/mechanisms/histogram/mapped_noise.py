@@ -216,10 +216,11 @@ class MappedNoise(Mechanism):
         return ErrorEstimate("l1", total, {level: max(self.reaches(level))}, attained=False)
 
     def reaches(self, level: Fraction = LEVEL) -> list[Fraction]:
-        """For each answer an error that it does not exceed with this probability."""
-        spreads = {shape: _spread(shape) for shape in set(self.shapes)}
+        """For each answer an error that it does not exceed with this probability; 0 where so surely none is drawn."""
+        spreads, loud = {shape: _spread(shape) for shape in set(self.shapes)}, self.noise.moment(0).upper
         found = {spread: reach_of(self.noise, *map(Fraction, spread), level) for spread in set(spreads.values())}
-        return [found[spreads[shape]] for shape in self.shapes]
+        quiet = {shape for shape in spreads if loud * sum(count for _, count in shape) <= 1 - level}
+        return [Fraction(0) if shape in quiet else found[spreads[shape]] for shape in self.shapes]
 
     def reason(self) -> Reason:
         """Post-processing is free."""

@@ -310,8 +310,9 @@ class MarginalsMechanism(Mechanism):
 
     def reason(self) -> Reason:
         """The closed form; for units in several cells it is a bound."""
-        bound = self.rows**2 * self.strategy.bound("total") / self.mu_squared
-        best = "of all releases of Gaussian noise with linear unbiased answers this has the least squared error"
+        goal, what = ("largest", "the least largest") if self.strategy.table_weights else ("total", "the least")
+        bound = self.rows**2 * self.strategy.bound(goal) / self.mu_squared
+        best = f"of all releases of Gaussian noise with linear unbiased answers this has {what} squared error"
         near = "no Gaussian noise with linear unbiased answers has a squared error below the bound"
         return Reason(
             best if self.groups == 1 else near,

@@ -17,9 +17,10 @@ from leastnoise.exact import Enclosure, read_rational, sqrt_above
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.strategy import StrategyRelease
 from leastnoise.model import MOST_DENSE_CELLS, HierarchyWorkload, Mechanism, number, unknown_label
+from leastnoise.release.aims import read_aim
 from leastnoise.release.arguments import take, write_key
 from leastnoise.release.queries.workload_problem import WorkloadProblem
-from leastnoise.release.queries.workloads import Workload, read_goal
+from leastnoise.release.queries.workloads import Workload
 
 __all__ = ["Hierarchy", "read_tree"]
 
@@ -50,27 +51,34 @@ class Hierarchy(Workload):
         paths: tuple[TreePath, ...],
         weights: Any,
         goal: Any,
+        targets: Any,
     ) -> Hierarchy:
         """The question about a tree that `read_tree` has read; `asked` is what every question by keys has.
 
         Raises:
-            BadParameter: A weight is below zero or for no level, or the goal is unknown.
+            BadParameter: A weight or target is too small or for no level, a level has no target, or the goal is
+                unknown.
         """
         numbered = [_numbered(paths, depth) for depth in range(len(levels) - 1, -1, -1)]
         workload = HierarchyWorkload(numbered)
-        by_level = {level: Fraction(1) for level in levels}
-        if weights is not None:
-            if not isinstance(weights, Mapping):
-                raise BadParameter("weights say how much each level counts", given=weights, fix='pass {"region": 10}')
-            for level, weight in weights.items():
-                if level not in by_level:
-                    raise unknown_label(level, levels, "level")
-                by_level[level] = read_rational(weight, "weights", at_least=0)
-        each = [by_level[levels[-1]]] * len(paths)
-        for level, groups in zip((*levels[-2::-1], None), numbered, strict=True):
-            each += [Fraction(1) if level is None else by_level[level]] * (max(groups) + 1)
-        read, aim = read_goal(workload, None if weights is None else each, goal, None)
-        return cls(**asked, workload=workload, of=of, weights=read, goal=aim, levels=levels, paths=paths)
+        named = (*levels[::-1], _total_name(levels))
+        sizes = (len(paths), *(max(groups) + 1 for groups in numbered))
+        given = [
+            None if by is None else _by_level(by, named, what)
+            for by, what in ((weights, "weights"), (targets, "targets"))
+        ]
+        if given[1] is not None and None in given[1]:
+            raise BadParameter(
+                "every level has a target", given=named[given[1].index(None)], fix=f"name {', '.join(named)}"
+            )
+        each = [
+            None
+            if by is None
+            else [1 if by_one is None else by_one for by_one, size in zip(by, sizes, strict=True) for _ in range(size)]
+            for by in given
+        ]
+        aim = read_aim(workload.answers, "answers", each[0], goal, each[1])
+        return cls(**asked, workload=workload, of=of, **aim._asdict(), levels=levels, paths=paths)
 
     @property
     def question(self) -> str:
@@ -88,7 +96,7 @@ class Hierarchy(Workload):
         for depth in range(len(self.levels) - 1, -1, -1):
             for path in dict.fromkeys(path[:depth] for path in self.paths):
                 rows.append((*path, *(_ALL,) * (len(self.levels) - depth)))
-                names.append(self.levels[depth - 1] if depth else "all")
+                names.append(self.levels[depth - 1] if depth else _total_name(self.levels))
         columns = {level: tuple(row[i] for row in rows) for i, level in enumerate(self.levels)}
         return {free_name("level", self.levels): tuple(names), **columns}
 
@@ -102,6 +110,21 @@ class Hierarchy(Workload):
             own = [error for error, name in zip(errors, names, strict=True) if name == level]
             found.append(f"{level} {number(sqrt_above(sum(own, Fraction(0)) / len(own)))}")
         return (*notes, f"root mean squared error by level: {', '.join(found)}")
+
+
+def _total_name(levels: Sequence[str]) -> str:
+    """What the level of the one number of all is called."""
+    return free_name("all", levels)
+
+
+def _by_level(given: object, named: Sequence[str], what: str) -> list[Fraction | None]:
+    """The number of each level, None for one that is left out."""
+    if not isinstance(given, Mapping):
+        raise BadParameter(f"{what} are numbers by level", given=given, fix='pass {"region": 10}')
+    for level in given:
+        if level not in named:
+            raise unknown_label(level, named, "level")
+    return [read_rational(given[level], what) if level in given else None for level in named]
 
 
 def _numbered(paths: tuple[TreePath, ...], depth: int) -> list[int]:

@@ -23,8 +23,10 @@ from leastnoise.errors import NumberTooLarge
 from leastnoise.exact import Enclosure, sqrt_enclosure
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem, too_wide
+from leastnoise.mechanisms.numeric import Geometric
 from leastnoise.mechanisms.strategy import MarginalsMechanism, PureMarginalsMechanism, plan_marginals, shared_price
 from leastnoise.model import LEVEL, ErrorEstimate, Mechanism, Privacy, Sensitivity, number, plan_for
+from leastnoise.release.aims import Aim
 from leastnoise.release.arguments import axis_labels, cell_count
 from leastnoise.release.plan import AnswerPlan
 from leastnoise.release.queries.counts import shown_number, whole_numbers
@@ -101,11 +103,28 @@ class MarginalsProblem:
     def expected_loss(self, mechanism: Mechanism) -> Enclosure:
         """The root of the mean of the expected squared errors of all cells; for "largest" of their maximum."""
         errors = cast(TablesMechanism, mechanism).squared_errors()
-        if self.goal == "largest":
-            return sqrt_enclosure(max(errors))
         weights = self.weights or (Fraction(1),) * len(self.tables)
-        counted = [w * prod(self.sizes[i] for i in t) for w, t in zip(weights, self.tables, strict=True)]
-        return sqrt_enclosure(sum((n * e for n, e in zip(counted, errors, strict=True)), Fraction(0)) / sum(counted))
+        if self.goal == "largest":
+            return sqrt_enclosure(max(w * e for w, e in zip(weights, errors, strict=True)))
+        return sqrt_enclosure(
+            sum((n * e for n, e in zip(self._counted, errors, strict=True)), Fraction(0)) / sum(self._counted)
+        )
+
+    def bound(self, mechanism: Mechanism) -> Fraction:
+        """What that loss is at least for all noise of the same kind with unbiased linear answers."""
+        rows, best = self.sensitivity.each, cast(TablesMechanism, mechanism)
+        least = plan_marginals(self.sizes, self.tables, self.weights, self.goal).bound(self.goal) * rows**2
+        if isinstance(best, MarginalsMechanism):
+            least /= best.mu_squared
+        else:
+            least *= Geometric(best.epsilon).moment(2).lower
+        return sqrt_enclosure(least if self.goal == "largest" else least / sum(self._counted)).lower
+
+    @property
+    def _counted(self) -> list[Fraction]:
+        """How much the squared error of each table counts: its weight times its cells."""
+        weights = self.weights or (Fraction(1),) * len(self.tables)
+        return [w * prod(self.sizes[i] for i in t) for w, t in zip(weights, self.tables, strict=True)]
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -116,12 +135,14 @@ class Tables(CountQuery):
         tables: The places of the columns of each table.
         goal: "total" or "largest".
         weights: How much the squared error of each cell of a table counts; None for ones.
+        targets: The wanted error of the cells of each table, which weights and goal come from; None if there is none.
     """
 
     recorded_as: ClassVar[str] = "Tables"
     tables: tuple[Places, ...]
     goal: str
     weights: tuple[Fraction, ...] | None = None
+    targets: tuple[Fraction, ...] | None = None
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -134,7 +155,12 @@ class Tables(CountQuery):
         return self.described(f"{many} of the count of {self.counted_words}")
 
     def parameters(self) -> dict[str, Json]:
-        return {**super().parameters(), "tables": [list(table) for table in self.tables], "goal": self.goal}
+        asked: dict[str, Json] = {
+            **super().parameters(),
+            "tables": [list(table) for table in self.tables],
+            "goal": self.goal,
+        }
+        return asked if self.weights is None else {**asked, "weights": [str(weight) for weight in self.weights]}
 
     def problem(self, price: Privacy) -> MarginalsProblem:
         """What is to be solved at a price."""
@@ -149,6 +175,10 @@ class Tables(CountQuery):
         ranking, sensitivity = plan_for(problem), problem.sensitivity
         single = HistogramProblem(price, sum(self.sizes), sensitivity, self.reachable)
         best, expected = cast(TablesMechanism, ranking.best), ranking.options[0].expected
+        aim, proven = Aim(self.weights, self.goal, self.targets), _proven(problem, best, expected)
+        if aim.targets is not None:
+            squares = best.squared_errors()
+            expected, proven = sqrt_enclosure(max(squares)), (*proven, aim.note(squares))
         return AnswerPlan(
             mechanism=best,
             event=best.event,
@@ -163,9 +193,10 @@ class Tables(CountQuery):
             options=ranking.options,
             notes=(
                 "only rows on all axes count; all sums of the tables agree",
-                *_proven(best, self.sizes),
+                *proven,
                 self._by_table(best),
             ),
+            share_of_targets=None if aim.targets is None else lambda level: aim.share(best.half_widths(level)),
         )
 
     def _by_table(self, mechanism: TablesMechanism) -> str:
@@ -223,15 +254,14 @@ def _widest(mechanism: TablesMechanism, level: Fraction) -> Fraction:
     return max(mechanism.half_widths(level))
 
 
-def _proven(mechanism: TablesMechanism, sizes: tuple[int, ...]) -> tuple[str, ...]:
-    """What is proven about the mean squared error of a cell, in words."""
-    bound = mechanism.reason().lower_bound
-    if bound is None:
-        return ()
-    cells, expected = sum(sizes), mechanism.error().expected
-    here, least = (sqrt_enclosure(total / cells).upper for total in (expected.upper, bound.lower))
+def _proven(problem: MarginalsProblem, mechanism: TablesMechanism, expected: Enclosure) -> tuple[str, ...]:
+    """What is proven about the loss, in words."""
     noise = "Gaussian" if isinstance(mechanism, MarginalsMechanism) else "such Laplace"
+    what = "the root mean squared error of a cell"
+    if problem.goal == "largest":
+        what = "the largest root mean squared error of a cell"
+    what = what if problem.weights is None else f"{what}, weighted,"
     return (
-        f"the root mean squared error of a cell is {number(here)}; no {noise} noise with unbiased answers has less "
-        f"than {number(least)}",
+        f"{what} is {number(expected.upper)}; no {noise} noise with unbiased answers has less "
+        f"than {number(problem.bound(mechanism))}",
     )

@@ -214,7 +214,7 @@ class Query(ABC):
 
     def price(
         self,
-        error: NumberLike,
+        error: NumberLike | None = None,
         *,
         confidence: NumberLike = LEVEL,
         delta: NumberLike = 0,
@@ -225,7 +225,8 @@ class Query(ABC):
         Prices are looked for with four digits: at the price found the error is kept, at the next smaller one it is not.
 
         Args:
-            error: How far off each number may be, in the unit of the answer.
+            error: How far off each number may be, in the unit of the answer; left out where the question names the
+                wanted errors itself, as `targets`.
             confidence: The probability with which it is not farther off.
             delta: The δ beside ε.
             currency: "epsilon", "rho" or "mu".
@@ -234,14 +235,25 @@ class Query(ABC):
             The plan; its `price` can be passed to `release`.
 
         Raises:
+            BadParameter: No error is named.
             UnreachableTarget: No sensible price is enough, or the error depends on how many rows there are.
         """
-        wanted, level = read_rational(error, "error", at_least=0), read_confidence(confidence)
+        wanted = None if error is None else read_rational(error, "error", at_least=0)
+        level = read_confidence(confidence)
         price = self.price_of(wanted, level, read_rational(delta, "delta", at_least=0, below=1), currency)
         return self.release_plan(self.public.answer_plan(price), price, level)
 
-    def price_of(self, error: Fraction, level: Fraction, delta: Fraction, currency: str) -> Privacy:
-        """The least price at which no number is farther off than `error`, with probability `level`."""
+    def price_of(self, error: Fraction | None, level: Fraction, delta: Fraction, currency: str) -> Privacy:
+        """The least price at which no number is farther off than `error`, with probability `level`.
+
+        Without an error it is the one at which none is farther off than its target.
+        """
+
+        def share(price: Privacy) -> Fraction:
+            of_targets = self.public.answer_plan(price).share_of_targets
+            if of_targets is None:
+                raise BadParameter("the wanted error is missing", fix="pass error=10, or ask with targets")
+            return of_targets(level)
 
         def within(price: Privacy) -> Fraction:
             far = self.public.answer_plan(price).within(level)
@@ -252,6 +264,8 @@ class Query(ABC):
                 )
             return far
 
+        if error is None:
+            return least_price(share, Fraction(1), currency, delta)
         return least_price(within, error, currency, delta)
 
     def release(

@@ -236,8 +236,22 @@ class WorkloadProblem:
         weights = Fraction(total) if self.weights is None else sum(self.weights, Fraction(0))
         return sqrt_enclosure(Fraction(sum(gram.diagonal()), common) * variance / weights)
 
+    def squared_errors(self, mechanism: Mechanism) -> list[Fraction]:
+        """The expected squared error of each answer, at most."""
+        if isinstance(mechanism, StrategyRelease):
+            return list(mechanism.squared_errors())
+        variance, times = self._of_one_variance(mechanism)
+        return [variance * each for each in times]
+
     def _squares(self, mechanism: Mechanism) -> Fraction:
         """The weighted squared errors, in sum or the largest."""
+        variance, times = self._of_one_variance(mechanism)
+        if self.weights is not None:
+            times = [weight * each for weight, each in zip(self.weights, times, strict=True)]
+        return variance * (sum(times) if self.goal == "total" else max(times))
+
+    def _of_one_variance(self, mechanism: Mechanism) -> tuple[Fraction, Sequence[int | Fraction]]:
+        """A variance, and the squared error of each answer in multiples of it."""
         times: Sequence[int | Fraction] = [1] * self.workload.answers  # of one variance
         if isinstance(mechanism, MappedNoise):
             variance = mechanism.noise.moment(2).upper
@@ -247,9 +261,7 @@ class WorkloadProblem:
         else:
             vector = cast(VectorLaplace, mechanism)
             variance = Geometric(vector.epsilon, vector.sensitivity).moment(2).upper
-        if self.weights is not None:
-            times = [weight * each for weight, each in zip(self.weights, times, strict=True)]
-        return variance * (sum(times) if self.goal == "total" else max(times))
+        return variance, times
 
     def _absolute(self, mechanism: Mechanism) -> Enclosure:
         """The mean of the expected sizes of the errors."""

@@ -26,7 +26,6 @@ from leastnoise.mechanisms import KNorm, plan_for
 from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise, reach_of
 from leastnoise.mechanisms.strategy import Estimates, StrategyMechanism, StrategyRelease
 from leastnoise.model import (
-    GOALS,
     LEVEL,
     MOST_CELLS,
     MOST_ENTRIES,
@@ -43,6 +42,7 @@ from leastnoise.model import (
     Weights,
     number,
 )
+from leastnoise.release.aims import Aim
 from leastnoise.release.arguments import axis_labels, cell_keys, take
 from leastnoise.release.plan import AnswerPlan, RangeAnswer
 from leastnoise.release.queries.counts import shown_number, whole_numbers
@@ -51,7 +51,7 @@ from leastnoise.release.queries.workload_problem import WorkloadProblem
 from leastnoise.release.tables import TidyTable, measure_names
 from leastnoise.release.whole import View, WholeNumbers, nearest_sums, nearest_whole
 
-__all__ = ["Workload", "encode_drawn", "named_workload", "read_goal", "read_matrix"]
+__all__ = ["Workload", "encode_drawn", "named_workload", "read_matrix"]
 
 _NAMED: dict[str, type[PrefixSums] | type[Ranges]] = {"prefix sums": PrefixSums, "ranges": Ranges}
 
@@ -71,6 +71,7 @@ class Workload(CountQuery):
         names: What the answers are called; None for those of a named workload, which follow from its keys.
         weights: How much the squared error of each answer counts; None for ones.
         goal: "total" or "largest".
+        targets: The wanted error of each answer, which weights and goal come from; None where none is named.
     """
 
     recorded_as: ClassVar[str] = "Workload"
@@ -79,6 +80,7 @@ class Workload(CountQuery):
     names: tuple[str, ...] | None = None
     weights: Weights | None = None
     goal: str = "total"
+    targets: Weights | None = None
 
     @property
     def question(self) -> str:
@@ -106,6 +108,10 @@ class Workload(CountQuery):
         best, share = ranking.best, Fraction(1, self.workload.answers)
         loss = "absolute" if problem.has_bodies else "root mean square" if self.goal == "total" else "largest"
         expected, widest = ranking.options[0].expected, problem.widest(best, LEVEL)
+        notes = self._notes(problem, best, expected)
+        if self.targets is not None:
+            squares = problem.squared_errors(best)
+            expected, notes = sqrt_enclosure(max(squares)), (*notes, self.aim.note(squares))
         return AnswerPlan(
             mechanism=best,
             event=Pure(pure_within(price)) if isinstance(best, KNorm) else best.event,
@@ -117,11 +123,20 @@ class Workload(CountQuery):
             reason=best.reason(),
             lower_bound=None if bound is None else scaled(bound, share),
             options=ranking.options,
-            notes=self._notes(problem, best, expected),
+            notes=notes,
+            share_of_targets=None if self.targets is None else partial(self._share_of_targets, problem, best),
             prepare=partial(self._prepare, best),
             ranges=partial(self.range_of, problem, best) if self._in_order else None,
             whole=None if isinstance(self.workload, ExplicitWorkload) else partial(self.whole, problem, best),
         )
+
+    @property
+    def aim(self) -> Aim:
+        """What it is planned for."""
+        return Aim(self.weights, self.goal, self.targets)
+
+    def _share_of_targets(self, problem: WorkloadProblem, mechanism: Mechanism, level: Fraction) -> Fraction:
+        return self.aim.share(problem.reaches(mechanism, level))
 
     @property
     def _in_order(self) -> bool:
@@ -131,6 +146,7 @@ class Workload(CountQuery):
     def _notes(self, problem: WorkloadProblem, best: Mechanism, expected: Enclosure) -> tuple[str, ...]:
         kind = "expected size" if problem.has_bodies else "root of the expected square"
         which = "average over the answers" if self.goal == "total" else "largest weighted one"
+        which = which if self.targets is None else "largest one"
         notes = [f"the expected error is the {kind}, {which}; the other is that of the worst answer"]
         if isinstance(best, StrategyRelease):
             notes.append(f"all answers agree: they follow from one table of estimates; strategy: {best.strategy.name}")
@@ -307,25 +323,6 @@ def read_matrix(matrix: Iterable[Iterable[NumberLike]] | NDArray[Any], cells: in
     if not found or any(len(row) != cells for row in found):
         raise BadParameter(f"the matrix must have {cells} columns, one for each cell", fix="add zeros where needed")
     return ExplicitWorkload(found)
-
-
-def read_goal(workload: LinearWorkload, weights: object, goal: object, targets: object) -> tuple[Weights | None, str]:
-    """Weights and a goal; targets are the errors that are wanted, in proportion: the goal "largest" of error/target.
-
-    Raises:
-        BadParameter: The goal is unknown, or there is not one number per answer.
-    """
-    if not isinstance(goal, str) or goal not in GOALS:
-        raise BadParameter("unknown goal", given=goal, fix='pass "total" or "largest"')
-    if targets is None:
-        read = None if weights is None else take(cast("Iterable[Any]", weights), workload.answers, "weights")
-        return workload.read_weights(read), goal
-    if weights is not None or goal != "total":
-        raise BadParameter("targets are weights and a goal in one", fix="leave `weights` and `goal` out")
-    wanted = take(cast("Iterable[Any]", targets), workload.answers, "targets")
-    if len(wanted) != workload.answers:
-        raise BadParameter("there must be one target per answer", given=len(wanted), fix="pass an error for each")
-    return tuple(1 / read_rational(target, "targets", above=0) ** 2 for target in wanted), "largest"
 
 
 def _listed(given: object) -> Iterable[Any]:
