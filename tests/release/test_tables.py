@@ -80,7 +80,7 @@ def test_limits_count_the_cells_of_the_tables_and_not_their_product(tmp_path):
     with ln.open(table, name="wide", budget=1, ledger=tmp_path / "ledger") as dataset:
         assert dataset.tables(names, 2, keys=keys).plan(rho="1/10").error is not None
         with pytest.raises(TooLarge, match="cells"):
-            dataset.tables(names, 3, keys=keys)
+            dataset.tables(names, 3, keys={name: range(60) for name in names})
         with pytest.raises(TooLarge, match="tables"):
             dataset.tables(names, 6, keys=keys)
 

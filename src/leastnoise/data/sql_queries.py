@@ -173,11 +173,26 @@ _MOST_PACKED = 1 << 62
 _MOST_IN_PRODUCT = MOST_NUMBERED  # cells of a product that have numbers; in a larger one a cell is a list of numbers
 
 
+def table_lengths(tables: Sequence[Sequence[int]], shape: Sequence[int]) -> dict[int, int]:
+    """The axes that some table has, each with one place more than it has: the first is for tables without it."""
+    return {i: shape[i] + 1 for i in sorted({i for table in tables for i in table})}
+
+
+def packed_words(lengths: Mapping[int, int]) -> list[list[int]]:
+    """The axes whose places share a whole number, the last one varying fastest."""
+    words: list[list[int]] = [[]]
+    for axis, length in lengths.items():
+        if prod(lengths[i] for i in words[-1]) * length > _MOST_PACKED:
+            words.append([])
+        words[-1].append(axis)
+    return words
+
+
 class _PackedCells:
     """The places on many axes as a few whole numbers below 2^62: as many axes in each as it has room for.
 
     Args:
-        cells: The axes.
+        lengths: How many places each of the axes has.
         dialect: The engine's words.
 
     Attributes:
@@ -187,24 +202,20 @@ class _PackedCells:
         numbered: Whether there is one, so small that the number of a cell and a hash share 63 bits.
     """
 
-    def __init__(self, cells: CellIndex, dialect: Dialect) -> None:
-        words: list[list[int]] = [[]]
-        for axis, length in enumerate(cells.shape):
-            if prod(cells.shape[i] for i in words[-1]) * length > _MOST_PACKED:
-                words.append([])
-            words[-1].append(axis)
+    def __init__(self, lengths: Mapping[int, int], dialect: Dialect) -> None:
+        words = packed_words(lengths)
         self.names = [f"w{number}" for number in range(len(words))]
         self.packed, self.places = list[str](), list[str]()
         for name, axes in zip(self.names, words, strict=True):
             terms, stride = [dialect.number(0)], 1
             for axis in reversed(axes):
-                length = cells.shape[axis]
+                length = lengths[axis]
                 terms.append(f"p{axis} * {dialect.number(stride)}")
                 above = dialect.divide(name, dialect.number(stride))
                 self.places.append(f"mod({above}, {dialect.number(length)}) AS p{axis}")
                 stride *= length
             self.packed.append(f"{' + '.join(terms)} AS {name}")
-        self.numbered = cells.count <= _MOST_IN_PRODUCT
+        self.numbered = prod(lengths.values()) <= _MOST_IN_PRODUCT
 
 
 @dataclass(frozen=True)
@@ -244,28 +255,30 @@ class BoundedQueries:
     def marginals(
         self, rows: Fragment, cells: CellIndex, tables: Sequence[Sequence[int]], measure: Measure
     ) -> Fragment:
-        """(the places of the columns that tables have, total) of all tables from rows (unit, p0, p1, …), in one pass.
+        """(the places of the columns that tables have, packed; total) of all tables from rows (unit, p0, p1, …).
 
         A unit keeps at most `groups_per_unit` cells of the big table over all axes, and counts in each as at most
         `rows_per_unit` rows, once for all tables: each of them is a sum of that bounded big table, which is never
-        formed. A place is −1 where a table does not have the column.
+        formed. Places count from one (`table_lengths`), and are zero where a table does not have the column.
         """
         kept = self._kept_cells(rows, cells, measure)
         sets = ", ".join(f"({', '.join(f'p{i}' for i in table)})" for table in tables)
-        named = [f"p{i}" for i in sorted({i for table in tables for i in table})]
+        code = _PackedCells(lengths := table_lengths(tables, cells.shape), self.dialect)
+        named = [f"p{i}" for i in lengths]
         none = self.dialect.number(0)
         once = self.contribution.privacy_unit is None or self._only_presence((measure,))
         total = self._count("*") if once else f"coalesce({self._total(measure, 's')}, {none})"
         summed = select(", ".join([*named, f"{total} AS m0"]), kept, "cells", f"GROUP BY GROUPING SETS ({sets})")
-        shown = [f"coalesce({name}, {self.dialect.number(-1)}) AS {name}" for name in named]
-        return select(", ".join([*shown, "m0"]), summed, "tables")
+        shown = [f"coalesce({name} + {self.dialect.number(1)}, {none}) AS {name}" for name in named]
+        placed = select(", ".join([*shown, "m0"]), summed, "summed")
+        return select(", ".join([*code.packed, "m0"]), placed, "tables")
 
     def _kept_cells(self, rows: Fragment, cells: CellIndex, measure: Measure) -> Fragment:
         """(p0, p1, …, s): what each unit adds to each cell of the big table that it keeps; without units each row."""
         most, dialect = self.contribution.groups_per_unit, self.dialect
         if self.contribution.privacy_unit is None:
             return rows
-        code = _PackedCells(cells, dialect)
+        code = _PackedCells(dict(enumerate(cells.shape)), dialect)
         words = ", ".join(code.names)
         packed = select(f"unit, {', '.join(code.packed)}", rows, "placed")
         if cells.count <= most:

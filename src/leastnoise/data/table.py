@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from fractions import Fraction
 from functools import partial
 from itertools import count as whole_numbers, pairwise
+from math import prod
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -27,7 +28,7 @@ from leastnoise.data.identity import Identity
 from leastnoise.data.predicates.to_sql import to_sql
 from leastnoise.data.predicates.typecheck import typed
 from leastnoise.data.relation import Relation, Rows, placed_by
-from leastnoise.data.sql_queries import BoundedQueries, index_cells
+from leastnoise.data.sql_queries import BoundedQueries, index_cells, packed_words, table_lengths
 from leastnoise.data.values import ReachedThresholds, condition_value, row_value, total_type
 from leastnoise.errors import (
     BadParameter,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 __all__ = ["Table", "TooLittleMemory"]
 
 _OPTIONS_AT_ONCE = 200
-_TABLES_AT_ONCE = 200
+_TABLES_AT_ONCE, _CELLS_AT_ONCE = 200, 1 << 21  # of one statement: the engine and we hold what it finds
 _ON_THE_AXES = "WHERE cell IS NOT NULL"
 _numbers = whole_numbers()  # no two tables of a session keep rows under one name
 _mode: ContextVar[Literal["ask", "check", "rehearse"]] = ContextVar("mode", default="ask")
@@ -455,8 +456,7 @@ class Table(ABC):
         rows = reading.rows(contribution, where, {axis.column for axis in axes}, outputs, cells)
         inside = "WHERE " + " AND ".join(f"p{number} IS NOT NULL" for number in range(len(axes)))
         queries = self._queries(contribution, secret)
-        for start in range(0, len(tables), _TABLES_AT_ONCE):  # the same secret: a unit keeps the same cells
-            asked = tables[start : start + _TABLES_AT_ONCE]
+        for asked in _at_once(tables, cells.shape):  # the same secret: a unit keeps the same cells
             shape = partial(queries.marginals, cells=cells, tables=asked, measure=measure)
             found += _dense_tables(self._answers(contribution, rows, inside, shape), asked, cells.shape)
         return found
@@ -567,21 +567,67 @@ def _dense(
     return dense
 
 
+def _at_once(tables: Sequence[Sequence[int]], shape: tuple[int, ...]) -> Iterator[list[Sequence[int]]]:
+    """The tables of each statement, in order: a few of them, or one that is large."""
+    asked, held = list[Sequence[int]](), 0
+    for table in tables:
+        cells = prod(shape[i] for i in table)
+        if asked and (len(asked) == _TABLES_AT_ONCE or held + cells > _CELLS_AT_ONCE):
+            yield asked
+            asked, held = [], 0
+        asked.append(table)
+        held += cells
+    yield asked
+
+
 def _dense_tables(
     answers: Iterable[Sequence[Sequence[Any]]], tables: Sequence[Sequence[int]], shape: tuple[int, ...]
 ) -> list[NDArray[np.int64]]:
     """The counts of tables at their cells: a row belongs to the table whose columns have places, and no others."""
     dense = [np.zeros([shape[i] for i in table], dtype=np.int64) for table in tables]
-    columns = sorted({i for table in tables for i in table})
-    number = {tuple(i in table for i in columns): k for k, table in enumerate(tables)}
-    for *places, totals in answers:
-        at = np.array(places, dtype=np.int64).reshape(len(columns), len(totals))
-        kinds, which = np.unique(at >= 0, axis=1, return_inverse=True)
-        for kind in range(kinds.shape[1]):
-            rows = np.flatnonzero(np.ravel(which) == kind)
-            table = number[tuple(map(bool, kinds[:, kind]))]
+    lengths = table_lengths(tables, shape)
+    for *packed, totals in answers:
+        found = _PlacedRows([np.asarray(word, dtype=np.int64) for word in packed], lengths)
+        which = _tables_of_rows((found.places(axis) > 0 for axis in lengths), tables, list(lengths), len(totals))
+        order, added = np.argsort(which, kind="stable"), np.asarray(totals, dtype=np.int64)
+        ends = np.searchsorted(which[order], np.arange(len(tables) + 1))
+        for number, table in enumerate(tables):
+            rows = order[ends[number] : ends[number + 1]]
             spots = np.zeros(len(rows), dtype=np.int64)
-            for i in tables[table]:
-                spots = spots * shape[i] + at[columns.index(i), rows]
-            dense[table].reshape(-1)[spots] += np.asarray(totals, dtype=np.int64)[rows]
+            for i in table:
+                spots = spots * shape[i] + found.places(i, rows) - 1
+            dense[number].reshape(-1)[spots] += added[rows]
     return dense
+
+
+class _PlacedRows:
+    """Rows whose places on some axes are packed into a few whole numbers."""
+
+    def __init__(self, words: Sequence[NDArray[np.int64]], lengths: Mapping[int, int]) -> None:
+        self._words, self._lengths, self._at = words, lengths, dict[int, tuple[int, int]]()
+        for number, axes in enumerate(packed_words(lengths)):
+            for k, axis in enumerate(axes):
+                self._at[axis] = number, prod(lengths[i] for i in axes[k + 1 :])
+
+    def places(self, axis: int, rows: NDArray[np.int64] | slice = slice(None)) -> NDArray[np.int64]:
+        """Where rows lie on an axis, from one on; zero where they are not on it."""
+        number, stride = self._at[axis]
+        return (self._words[number][rows] // stride) % self._lengths[axis]
+
+
+def _tables_of_rows(
+    present: Iterable[NDArray[np.bool_]], tables: Sequence[Sequence[int]], axes: Sequence[int], rows: int
+) -> NDArray[np.int32]:
+    """The number of the table that has just the axes which are present in a row; one axis after the other."""
+    kinds = [tuple(axis in table for axis in axes) for table in tables]
+    reached, states = np.zeros(rows, dtype=np.int32), dict[tuple[bool, ...], int]({(): 0})
+    for depth, there in enumerate(present, start=1):
+        following = {kind: place for place, kind in enumerate(dict.fromkeys(kind[:depth] for kind in kinds))}
+        moves = np.zeros((len(states), 2), dtype=np.int32)
+        for kind, place in following.items():
+            moves[states[kind[:-1]], int(kind[-1])] = place
+        reached, states = moves[reached, there.astype(np.int8)], following
+    numbers = np.zeros(len(states), dtype=np.int32)
+    for number, kind in enumerate(kinds):
+        numbers[states[kind]] = number
+    return np.asarray(numbers[reached])

@@ -22,6 +22,7 @@ __all__ = [
     "MOST_DESIGNED_CELLS",
     "MOST_ENTRIES",
     "MOST_GROUPS",
+    "MOST_LISTED_CELLS",
     "MOST_NUMBERS",
     "MOST_OPTIONS",
     "MOST_POINTS",
@@ -57,10 +58,15 @@ MOST_ROWS_OF_BODIES, MOST_CELLS_FOR_BODIES = 8, 16
 """Answers and cells up to which noise is also shaped like the columns of a workload: volumes are slow beyond them."""
 
 MOST_TABLES = 1_000
-"""Marginal tables of one release: each is read by its own question to the engine."""
+"""Marginal tables of one release: a plan computes the error of each exactly."""
 
-MOST_TABLE_CELLS = 5 * MOST_CELLS
-"""Cells of all marginal tables of one release together; the table over all columns is never formed."""
+MOST_LISTED_CELLS = 5 * MOST_CELLS
+"""Cells of all marginal tables of one release together up to which it holds them as a table of Python's numbers.
+Beyond, they are computed table by table when they are read, in doubles, and there is Gaussian noise only."""
+
+MOST_TABLE_CELLS = 400 * MOST_CELLS
+"""The same for any release; the table over all columns is never formed. A cell takes some 50 bytes of memory while it
+is drawn, and some 6 characters in the ledger: so much is 2 GB, and a quarter of a gigabyte."""
 
 MOST_STRATEGY_CELLS = 4096
 """Cells of one factor of a linear workload whose best strategy is searched for: its matrix has as many rows."""

@@ -30,6 +30,7 @@ from leastnoise.model import (
     PriorLike,
     Privacy,
     read_prior,
+    require_memory,
     unknown_label,
 )
 from leastnoise.release.aims import read_aim
@@ -102,6 +103,9 @@ class _Cells(_Rows):
     """And what a question by public keys or bins has."""
 
     axes: tuple[Axis, ...]
+
+
+_BYTES_OF_A_CELL = 50  # of a release of tables, while it is drawn
 
 
 @asked_as_json
@@ -430,7 +434,9 @@ class Dataset:
         counted = self._counted(of, rows_per_unit)
         named = read_tables(ways, columns)
         aim = read_aim(len(named), "tables", weights, goal, targets)
-        require_cells(sum(cell_count(axes[i] for i in table) for table in named), MOST_TABLE_CELLS)
+        cells = sum(cell_count(axes[i] for i in table) for table in named)
+        require_cells(cells, MOST_TABLE_CELLS)
+        require_memory(_BYTES_OF_A_CELL * cells, "a release of so many cells", "ask for fewer keys or bins, or tables")
         asked = self._rows(where, groups_per_unit, rows_per_unit)
         return Tables(**asked, axes=axes, of=counted, tables=named, **aim._asdict())
 

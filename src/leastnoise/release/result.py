@@ -26,11 +26,10 @@ from leastnoise.model import (
     html_table,
     number,
     rich_table,
-    short_table,
 )
 from leastnoise.release.arguments import read_confidence
 from leastnoise.release.plan import AnswerPlan, Change, RangeAnswer, ReleasePlan, percent
-from leastnoise.release.tables import TidyTable, measure_names
+from leastnoise.release.tables import LongTable, TidyTable, measure_names
 from leastnoise.release.whole import SimulatedError, simulate, with_whole
 
 __all__ = ["Release"]
@@ -113,7 +112,7 @@ class Release:
             raise BadParameter("this release has no intervals", given=self.plan.question, fix="ask a dataset for some")
         table = self.how.to_table(self.recorded, level)
         for change in self.changes:
-            table = change(table, level)
+            table = table.changed(partial(_changed, change, level))
         error = None if self.how.supposing else self.how.error_at(level)
         return replace(self, table=table, plan=replace(self.plan, confidence=level, error=error))
 
@@ -127,7 +126,8 @@ class Release:
         """
         known = None if self.changes else self.plan.error_within
         names = measure_names(self.table.keys)
-        if known is not None or any(name not in self.table.columns for name in names):
+        held = not isinstance(self.table, LongTable) and all(name in self.table.columns for name in names)
+        if known is not None or not held:
             return known
         rows = zip(*(self.table[name] for name in names), strict=True)
         return max((max(value - low, high - value) for value, low, high in rows), default=None)
@@ -275,11 +275,15 @@ class Release:
         self.table.to_parquet(path)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready: the rows, the plan and the request."""
+        """JSON-ready: the rows, the plan and the request.
+
+        Raises:
+            TooLarge: There are so many rows that they are not held.
+        """
         return {
             "columns": list(self.table.names),
             "keys": list(self.table.keys),
-            "rows": [[_plain(cell) for cell in row] for row in self.table],
+            "rows": [[_plain(cell) for cell in row] for row in zip(*self.table.columns.values(), strict=True)],
             "confidence": float(self.confidence),
             "plan": self.plan.to_dict(),
             "request_id": self.request_id,
@@ -322,14 +326,14 @@ class Release:
 
     def __str__(self) -> str:
         """The table, and lines about it."""
-        return "\n".join([aligned(short_table(self.table.names, list(self.table))), self.caption, *self.remarks])
+        return "\n".join([aligned(self.table.shown()), self.caption, *self.remarks])
 
     def __rich__(self) -> Any:
         """The same for the terminal."""
-        return rich_table(short_table(self.table.names, list(self.table)), "; ".join([self.caption, *self.remarks]))
+        return rich_table(self.table.shown(), "; ".join([self.caption, *self.remarks]))
 
     def _repr_html_(self) -> str:
-        head, *body = short_table(self.table.names, list(self.table))
+        head, *body = self.table.shown()
         return html_table("; ".join([self.caption, *self.remarks]), body, head)
 
     @property
@@ -337,11 +341,17 @@ class Release:
         return measure_names(self.table.keys)
 
     def _after(self, step: str, change: Change) -> Release:
-        table = change(self.table, self.confidence)
+        table = self.table.changed(partial(_changed, change, self.confidence))
         return replace(self, table=table, steps=(*self.steps, step), changes=(*self.changes, change), simulated=None)
 
 
+def _changed(change: Change, level: Fraction, table: TidyTable) -> TidyTable:
+    return change(table, level)
+
+
 def _require_numbers(table: TidyTable, step: str, question: str) -> None:
+    if isinstance(table, LongTable):  # of counts
+        return
     for name in table.measures:
         if any(isinstance(value, bool) or not isinstance(value, int | float) for value in table[name]):
             raise BadParameter(f"{step} needs numbers", given=question, fix="leave the choice as it is")

@@ -39,7 +39,7 @@ from leastnoise.data.predicates import (
 from leastnoise.data.predicates.nodes import And, ComparisonTest, IsIn, IsMissing, Literal, Name, Term
 from leastnoise.errors import BadFilter, BadParameter, InputError, LimitError
 from leastnoise.exact import NumberLike
-from leastnoise.model import LEVEL, aligned, html_table, rich_table, short_table
+from leastnoise.model import LEVEL, aligned, html_table, rich_table
 from leastnoise.release.batch import Batch, BatchPlan
 from leastnoise.release.plan import ReleasePlan
 from leastnoise.release.queries.query import Price, Query
@@ -102,14 +102,14 @@ class SQLRelease:
 
     def __str__(self) -> str:
         """The table, and a line about it."""
-        return f"{aligned(short_table(self.table.names, list(self.table)))}\n{self.caption}"
+        return f"{aligned(self.table.shown())}\n{self.caption}"
 
     def __rich__(self) -> Any:
         """The same for the terminal."""
-        return rich_table(short_table(self.table.names, list(self.table)), self.caption)
+        return rich_table(self.table.shown(), self.caption)
 
     def _repr_html_(self) -> str:
-        head, *body = short_table(self.table.names, list(self.table))
+        head, *body = self.table.shown()
         return html_table(self.caption, body, head)
 
 

@@ -43,6 +43,7 @@ __all__ = [
     "WholeNumbers",
     "nearest_sums",
     "nearest_whole",
+    "require_few",
     "simulate",
     "sums_of",
     "table_views",

@@ -10,13 +10,14 @@ docs/theory/marginals.md.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from math import floor, log2, prod, sqrt
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,8 @@ from leastnoise.exact import (
     NumberLike,
     Size,
     Source,
+    largest_size,
+    ln_above,
     read_integer,
     read_rational,
     read_variance,
@@ -34,6 +37,7 @@ from leastnoise.exact import (
     scaled_gaussian,
     shape_of,
     sqrt_above,
+    wide_enough,
 )
 from leastnoise.mechanisms.strategy.strategy_mechanism import normal_reach
 from leastnoise.mechanisms.truths import add_noise, read_whole_vector
@@ -41,6 +45,7 @@ from leastnoise.model import (
     GOALS,
     LEVEL,
     MOST_GROUPS,
+    MOST_LISTED_CELLS,
     MOST_ROWS_PER_UNIT,
     Columns,
     ErrorEstimate,
@@ -57,12 +62,16 @@ from leastnoise.model import (
 __all__ = ["MarginalsMechanism", "plan_marginals", "read_tables"]
 
 _LEAST_VARIANCE_BITS = 40  # of the noise on the finest grid: rounding then adds less than 10^-13 of it
+_LEAST_FOR_MANY = 20  # the same for more than `MOST_LISTED_CELLS` numbers, which are recorded with 20 bits less: 10^-7
+_UNIT_ROUNDOFF = 2.0**-53
 _COARSEST = Fraction(1, 4)  # squared steps of noise: above it rounding adds less than 1/8 to the variance
 _ESTIMATE_BITS = 64
 _MOST_INTERACTIONS = 1 << 16
 _MOST_TABLE = 1 << 26  # cells of one table
 _VARIANCE_BITS = 40
 _ROUNDS = 2000
+_ROUNDING_PARTS = (Fraction(1, 100), Fraction(1, 10**6))  # of the chance to be beyond an interval
+_Residual = TypeVar("_Residual")
 _POWERS = (0.5, 0.0, 0.125, 0.25, 0.375, 0.625, 0.75, 1.0)
 
 
@@ -205,7 +214,7 @@ class MarginalsMechanism(Mechanism):
         object.__setattr__(self, "grid", fine)
         if self._least_variance < _COARSEST:
             raise BadParameter("grid is coarser than the noise", given=grid, fix="pass a larger grid, or leave it out")
-        read_variance(max(block.base * int(block.multiples.max(initial=1)) for block in self.blocks))
+        read_variance(max(block.base * prod(k * (k + 1) for k in block.shape) for block in self.blocks))
 
     @property
     def event(self) -> GaussianPrivacy:
@@ -223,6 +232,7 @@ class MarginalsMechanism(Mechanism):
         sizes, strategy = self.strategy.sizes, self.strategy
         smallest = sorted(range(len(strategy.tables)), key=lambda k: prod(sizes[i] for i in strategy.tables[k]))
         pairs = zip(strategy.interactions, strategy.variances, strict=True)
+        least = _LEAST_VARIANCE_BITS if self.dimension <= MOST_LISTED_CELLS else _LEAST_FOR_MANY
         return tuple(
             InteractionBlock(
                 part,
@@ -230,6 +240,7 @@ class MarginalsMechanism(Mechanism):
                 next(k for k in smallest if set(part) <= set(strategy.tables[k])),
                 variance * self._factor,
                 self.grid,
+                least,
             )
             for part, variance in pairs
         )
@@ -237,7 +248,7 @@ class MarginalsMechanism(Mechanism):
     @cached_property
     def dimension(self) -> int:
         """How many whole numbers are released."""
-        return sum(prod(block.shape) for block in self.blocks)
+        return sum(prod(self.strategy.sizes[i] - 1 for i in part) for part in self.strategy.interactions)
 
     def measure(self, truth: Any) -> list[NDArray[Any]]:
         """The contrasts of each interaction, exactly, each on its own grid."""
@@ -246,9 +257,9 @@ class MarginalsMechanism(Mechanism):
 
     def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """The contrasts plus noise, one after the other; with `size` that many of them along new first axes."""
-        true, shape = self.measure(truth), shape_of(size)
-        drawn = [block.noisy(exact, shape, source) for block, exact in zip(self.blocks, true, strict=True)]
-        return np.concatenate(drawn, axis=-1)
+        read, shape, tables = read_tables(truth, self.strategy), shape_of(size), self.strategy.tables
+        drawn = (b.noisy(b.measure(read[b.table], tables[b.table]), shape, source) for b in self.blocks)
+        return np.concatenate(list(drawn), axis=-1)
 
     def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """The product over all measurements."""
@@ -262,13 +273,33 @@ class MarginalsMechanism(Mechanism):
 
     def tables(self, released: Any) -> Iterator[NDArray[Any]]:
         """The tables that a release gives, as exact fractions, one after the other: all their sums agree."""
-        flat, residuals, start = read_whole_vector(released, self.dimension).astype(object), {}, 0
-        for block in self.blocks:
-            end = start + prod(block.shape)
-            residuals[block.part] = block.residual(flat[start:end].reshape(block.shape))
-            start = end
-        for table in self.strategy.tables:
+        for table, residuals in self._by_table(released, lambda block, noisy: block.residual(noisy.astype(object))):
             yield _summed(table, self.strategy.sizes, residuals)
+
+    def double_tables(self, released: Any) -> Iterator[tuple[NDArray[np.float64], float]]:
+        """The same tables in doubles, quicker and smaller, each with a bound on what its roundings change."""
+        for table, residuals in self._by_table(released, lambda block, noisy: block.double_residual(noisy)):
+            yield _double_sum(table, self.strategy.sizes, residuals)
+
+    def _by_table(
+        self, released: Any, residual: Callable[[InteractionBlock, NDArray[Any]], _Residual]
+    ) -> Iterator[tuple[Columns, dict[Columns, _Residual]]]:
+        """Each table with its interactions, which are held no longer than a later table needs them."""
+        flat, tables = read_whole_vector(released, self.dimension), self.strategy.tables
+        ends = np.cumsum([0, *(prod(block.shape) for block in self.blocks)]).tolist()
+        places = {block.part: place for place, block in enumerate(self.blocks)}
+        needed = Counter(part for table in tables for part in _subsets(table))
+        held = dict[Columns, _Residual]()
+        for table in tables:
+            for part in _subsets(table):
+                if part not in held:
+                    block, place = self.blocks[places[part]], places[part]
+                    held[part] = residual(block, flat[ends[place] : ends[place + 1]].reshape(block.shape))
+            yield table, held
+            for part in _subsets(table):
+                needed[part] -= 1
+                if not needed[part]:
+                    del held[part]
 
     def squared_errors(self) -> tuple[Fraction, ...]:
         """The expected squared error of each cell of each table, at most."""
@@ -278,26 +309,36 @@ class MarginalsMechanism(Mechanism):
     @property
     def _least_variance(self) -> Fraction:
         """The least noise of a measurement, in squared steps of its grid."""
-        return min(block.base for block in self.blocks if block.multiples.size)
+        return min(block.base for block in self.blocks if prod(block.shape))
 
     def mean_errors(self) -> tuple[Fraction, ...]:
-        """The expected absolute error of each cell of each table, at most: E|g| = √(2/π)·σ, and 2/π < 0.63662."""
-        return self._roots(sqrt_above(Fraction(63662, 100000)))
+        """The expected absolute error of each cell of each table, at most: E|g| = √(2/π)·σ, and 2/π < 0.63662.
+
+        What rounding adds, Σ a_l·r_l with |r_l| ≤ 1/2, has a variance of at most e/4s, see `half_widths`.
+        """
+        return self._roots(sqrt_above(Fraction(63662, 100000)) + sqrt_above(1 / (4 * self._least_variance)))
 
     def half_widths(self, level: Fraction = LEVEL) -> tuple[Fraction, ...]:
         """For each table an error that none of its cells exceeds with this probability, each for itself.
 
-        A cell is off by Σ a_l·round(g_l). Its normal part has the variance e; what rounding adds is at most Σ|a_l|/2
-        ≤ √(numbers·e/s)/2, where s is the least variance in squared steps. The estimates are rounded to 2^-64.
+        A cell is off by Σ a_l·round(g_l). Its normal part has the variance e, so that Σ a_l² ≤ e/s, where s is the
+        least variance in squared steps. What rounding adds is Σ a_l·r_l with |r_l| ≤ 1/2: at most √(numbers·e/s)/2. The
+        r_l are independent, and symmetric as the g_l are. So by Hoeffding's inequality it is beyond √(e·ln(2/p)/2s)
+        with a probability p of at most a hundredth or a millionth of 1 − level, which the normal part then lacks. The
+        smallest of the three counts. The estimates are rounded to 2^-64.
         """
-        return self._roots(normal_reach(level))
+        least, rest = self._least_variance, 1 - level
+        found = [normal_reach(level) + sqrt_above(Fraction(self.dimension) / (4 * least))]
+        for part in _ROUNDING_PARTS:
+            beyond = sqrt_above(ln_above(2 / (rest * part)) / (2 * least))
+            found.append(normal_reach(1 - rest * (1 - part)) + beyond)
+        return self._roots(min(found))
 
     def _roots(self, factor: Fraction) -> tuple[Fraction, ...]:
-        rounding = sqrt_above(Fraction(self.dimension) / (4 * self._least_variance))
         found = []
         for table, error in zip(self.strategy.tables, self.strategy.cell_errors, strict=True):
             grid = Fraction(prod(self.strategy.sizes[i] for i in table) << len(table), 1 << _ESTIMATE_BITS)
-            found.append(sqrt_above(error * self._factor) * (factor + rounding) + grid)
+            found.append(sqrt_above(error * self._factor) * factor + grid)
         return tuple(found)
 
     def error(self, level: Fraction = LEVEL) -> ErrorEstimate:
@@ -331,16 +372,29 @@ class MarginalsMechanism(Mechanism):
 class InteractionBlock:
     """The measurements of one interaction."""
 
-    def __init__(self, part: Columns, sizes: tuple[int, ...], table: int, variance: Fraction, grid: int | None) -> None:
+    def __init__(
+        self,
+        part: Columns,
+        sizes: tuple[int, ...],
+        table: int,
+        variance: Fraction,
+        grid: int | None,
+        least: int = _LEAST_VARIANCE_BITS,
+    ) -> None:
         self.part, self.table = part, table
         self.shape = tuple(sizes[i] - 1 for i in part)
-        spare = _LEAST_VARIANCE_BITS - floor(log2(variance))
+        spare = least - floor(log2(variance))
         self.bits = max(0, -(-spare // 2)) if grid is None else grid
         self.base = variance * (1 << 2 * self.bits)
-        self.multiples = np.ones((), dtype=np.int64)
+
+    @property
+    def multiples(self) -> NDArray[np.int64]:
+        """‖h‖² of each contrast: below 2^53, for a table has at most 2^26 cells."""
+        found = np.ones((), dtype=np.int64)
         for size in self.shape:
             contrasts = np.arange(1, size + 1, dtype=np.int64)
-            self.multiples = np.multiply.outer(self.multiples, contrasts * (contrasts + 1))
+            found = np.multiply.outer(found, contrasts * (contrasts + 1))
+        return found
 
     def variances(self) -> list[Fraction]:
         """Those of the noise, in squared steps of the grid."""
@@ -349,14 +403,16 @@ class InteractionBlock:
     def measure(self, table: NDArray[Any], columns: Columns) -> NDArray[Any]:
         """The contrasts of a table that has all the columns and perhaps more, times 2^bits."""
         beyond = tuple(axis for axis, column in enumerate(columns) if column not in self.part)
-        values = table.sum(axis=beyond) if beyond else table
-        values = np.asarray(values, dtype=object)
+        values = np.asarray(table.sum(axis=beyond) if beyond else table)
+        # No number on the way is larger than the sum of all |counts| times the product of the sizes.
+        reach = int(np.abs(values).sum()) * prod(size + 1 for size in self.shape) << self.bits
+        values = values.astype(np.int64 if reach < 1 << 62 else object)
         for axis in range(len(self.shape)):
             moved = np.moveaxis(values, axis, -1)
             before = np.cumsum(moved, axis=-1)[..., :-1]
-            contrasts = before - moved[..., 1:] * np.arange(1, moved.shape[-1]).astype(object)
+            contrasts = before - moved[..., 1:] * np.arange(1, moved.shape[-1]).astype(values.dtype)
             values = np.moveaxis(contrasts, -1, axis)
-        return np.asarray(values * (1 << self.bits), dtype=object)
+        return np.asarray(values * (1 << self.bits))
 
     def noisy(self, exact: NDArray[Any], shape: tuple[int, ...], source: Source | None) -> NDArray[Any]:
         """Measurements plus noise, flat."""
@@ -378,6 +434,48 @@ class InteractionBlock:
             values = np.moveaxis(later - own, -1, axis)
         return np.asarray(values, dtype=object)
 
+    def double_residual(self, noisy: NDArray[Any]) -> tuple[NDArray[np.float64], float]:
+        """The interaction in doubles, and how far roundings may move one of its entries.
+
+        Each entry is a sum of products that meets at most 4 roundings and n_i + 2 along each column, in whatever order:
+        it is off by less than their number·2^-53·1.01 times the same sum of sizes (Higham 2002, section 3.1).
+        """
+        values = noisy.astype(np.float64) / (self.multiples * 2.0**self.bits)
+        sizes = np.abs(values)
+        for axis in range(len(self.shape)):
+            values, sizes = _spread(values, axis, -1.0), _spread(sizes, axis, 1.0)
+        roundings = 4 + sum(size + 3 for size in self.shape)
+        return values, 1.01 * _UNIT_ROUNDOFF * roundings * float(sizes.max(initial=0.0))
+
+
+def _spread(values: NDArray[np.float64], axis: int, sign: float) -> NDArray[np.float64]:
+    """Along one column Σ_{k>j} v_k ± j·v_j: with minus, the contrasts put together again."""
+    moved = np.moveaxis(values, axis, -1)
+    zero = np.zeros((*moved.shape[:-1], 1))
+    later = np.concatenate([np.cumsum(moved[..., ::-1], axis=-1)[..., ::-1], zero], axis=-1)
+    later[..., 1:] += sign * moved * np.arange(1.0, moved.shape[-1] + 1)
+    return np.moveaxis(later, -1, axis)
+
+
+def _subsets(table: Columns) -> Iterator[Columns]:
+    return (part for size in range(len(table) + 1) for part in combinations(table, size))
+
+
+def _double_sum(
+    table: Columns, sizes: tuple[int, ...], residuals: Mapping[Columns, tuple[NDArray[np.float64], float]]
+) -> tuple[NDArray[np.float64], float]:
+    """The sum of all interactions of a table in doubles, and how far roundings may move one of its cells."""
+    shape = tuple(sizes[i] for i in table)
+    cells, total = float(prod(shape)), np.zeros(shape)
+    off, largest = 0.0, 0.0
+    for part in _subsets(table):
+        fitted, moved = residuals[part]
+        share = prod(sizes[i] for i in part) / cells
+        total += fitted.reshape([sizes[i] if i in part else 1 for i in table]) * share
+        off += moved * share
+        largest += float(np.abs(fitted).max(initial=0.0)) * share
+    return total, 1.01 * (off + _UNIT_ROUNDOFF * (2 ** len(table) + 3) * largest)
+
 
 def _summed(table: Columns, sizes: tuple[int, ...], residuals: dict[Columns, NDArray[Any]]) -> NDArray[Any]:
     """The sum of all interactions of a table, each over the cells that it is spread over."""
@@ -391,9 +489,11 @@ def _summed(table: Columns, sizes: tuple[int, ...], residuals: dict[Columns, NDA
 
 
 def read_tables(truth: Any, strategy: MarginalStrategy) -> list[NDArray[Any]]:
-    """The true tables as arrays of Python's integers, from the counts of all their cells, one table after the other."""
+    """The true tables from the counts of all their cells, one table after the other; no sum of cells wraps."""
     shapes = [tuple(strategy.sizes[i] for i in table) for table in strategy.tables]
-    flat = read_whole_vector(truth, sum(map(prod, shapes))).astype(object)
+    flat = read_whole_vector(truth, sum(map(prod, shapes)))
+    if flat.dtype != np.int64 or largest_size(flat) * flat.size >= 1 << 63:
+        flat = wide_enough(flat, flat.size)
     ends = np.cumsum([prod(shape) for shape in shapes]).tolist()
     parts = np.split(flat, ends[:-1])
     return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]

@@ -31,8 +31,8 @@ from leastnoise.mechanisms.strategy import StrategyRelease
 from leastnoise.model import (
     LEVEL,
     MOST_CELLS,
+    MOST_LISTED_CELLS,
     MOST_STRATEGY_CELLS,
-    MOST_TABLE_CELLS,
     MOST_TABLES,
     ErrorEstimate,
     IdentityWorkload,
@@ -344,7 +344,7 @@ def _kind_of(members: Sequence[CountQuery]) -> type[JointTables] | type[JointWor
     if not any(isinstance(member, Workload) for member in members):
         listed = {table for member in members for table, _ in _tables_of(member, members[0].axes)}
         cells = sum(cell_count(members[0].axes[i] for i in table) for table in listed)
-        return JointTables if len(listed) <= MOST_TABLES and cells <= MOST_TABLE_CELLS else None
+        return JointTables if len(listed) <= MOST_TABLES and cells <= MOST_LISTED_CELLS else None
     own = [member for member in members if not isinstance(member, Tables)]
     if members[0].cells > MOST_STRATEGY_CELLS:
         return None

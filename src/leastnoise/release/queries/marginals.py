@@ -19,26 +19,28 @@ from numpy.typing import NDArray
 
 from leastnoise.composition.cost import gaussian_within, pure_within
 from leastnoise.data.columns import free_name
-from leastnoise.errors import NumberTooLarge
+from leastnoise.errors import NumberTooLarge, TooLarge
 from leastnoise.exact import Enclosure, sqrt_enclosure
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem, too_wide
 from leastnoise.mechanisms.numeric import Geometric
 from leastnoise.mechanisms.strategy import MarginalsMechanism, PureMarginalsMechanism, plan_marginals, shared_price
-from leastnoise.model import LEVEL, ErrorEstimate, Mechanism, Privacy, Sensitivity, number, plan_for
+from leastnoise.model import LEVEL, MOST_LISTED_CELLS, ErrorEstimate, Mechanism, Privacy, Sensitivity, number, plan_for
 from leastnoise.release.aims import Aim
 from leastnoise.release.arguments import axis_labels, cell_count
 from leastnoise.release.plan import AnswerPlan
-from leastnoise.release.queries.counts import shown_number, whole_numbers
+from leastnoise.release.queries.counts import shown_number
 from leastnoise.release.queries.query import CountQuery
-from leastnoise.release.tables import TidyTable, measure_names
-from leastnoise.release.whole import WholeNumbers, nearest_whole, sums_of, table_views
+from leastnoise.release.recorded import read_numbers, recorded_numbers
+from leastnoise.release.tables import LongTable, TidyTable, measure_names
+from leastnoise.release.whole import WholeNumbers, nearest_whole, require_few, sums_of, table_views
 
 __all__ = ["MarginalsProblem", "Tables"]
 
 Places = tuple[int, ...]
 TablesMechanism = MarginalsMechanism | PureMarginalsMechanism
 _SHOWN = 6  # tables whose errors a plan lists
+_ROWS = 1 << 16  # of a piece of a table that is not held
 _ALL = "*"  # stands in the columns that a table does not have
 
 
@@ -75,7 +77,17 @@ class MarginalsProblem:
 
         Raises:
             NumberTooLarge: All noise would be too wide to be drawn.
+            TooLarge: There are too many cells for a pure price.
         """
+        if sum(self._cells) > MOST_LISTED_CELLS:
+            gaussian = self._gaussian()
+            if gaussian is None:
+                raise TooLarge(
+                    f"tables of more than {MOST_LISTED_CELLS} cells need Gaussian noise",
+                    given=sum(self._cells),
+                    fix="ask at a price with a δ, in rho or in mu, or for fewer cells",
+                )
+            return [gaussian]
         best = shared_price(self.sizes, self.tables, self.weights, self.goal)
         found = [one for one in (self._gaussian(), self._laplace(None), self._laplace(best)) if one is not None]
         if not found:
@@ -124,7 +136,12 @@ class MarginalsProblem:
     def _counted(self) -> list[Fraction]:
         """How much the squared error of each table counts: its weight times its cells."""
         weights = self.weights or (Fraction(1),) * len(self.tables)
-        return [w * prod(self.sizes[i] for i in t) for w, t in zip(weights, self.tables, strict=True)]
+        return [weight * cells for weight, cells in zip(weights, self._cells, strict=True)]
+
+    @property
+    def _cells(self) -> list[int]:
+        """How many cells each table has."""
+        return [prod(self.sizes[i] for i in table) for table in self.tables]
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -148,6 +165,10 @@ class Tables(CountQuery):
     def sizes(self) -> tuple[int, ...]:
         """How many cells each table has."""
         return tuple(cell_count(self.axes[i] for i in table) for table in self.tables)
+
+    @property
+    def is_long(self) -> bool:
+        return sum(self.sizes) > MOST_LISTED_CELLS
 
     @property
     def question(self) -> str:
@@ -185,7 +206,7 @@ class Tables(CountQuery):
             error=ErrorEstimate("root mean square", expected, {LEVEL: max(best.half_widths())}, attained=False),
             within=partial(_widest, best),
             sensitivity=sensitivity,
-            encode=whole_numbers,
+            encode=recorded_numbers,
             to_table=partial(self.to_table, best),
             whole=partial(self.whole, best),
             reason=best.reason(),
@@ -212,7 +233,7 @@ class Tables(CountQuery):
         counts = self.dataset.table.marginals(self.contribution, self.axes, self.tables, self.counted, self.where)
         return np.concatenate([np.ravel(table) for table in counts])
 
-    def whole(self, mechanism: TablesMechanism, drawn: list[int]) -> WholeNumbers:
+    def whole(self, mechanism: TablesMechanism, drawn: Any) -> WholeNumbers:
         """Whole numbers that agree, from one table over the columns that some table has.
 
         Raises:
@@ -220,26 +241,31 @@ class Tables(CountQuery):
         """
         used = sorted({i for table in self.tables for i in table})
         tables = [[used.index(i) for i in table] for table in self.tables]
-        shape, estimates = [len(self.axes[i]) for i in used], list(mechanism.tables(drawn))
+        shape = [len(self.axes[i]) for i in used]
+        require_few(prod(shape))
+        estimates = list(mechanism.tables(read_numbers(drawn)))
         views = table_views(shape, tables, estimates, mechanism.squared_errors())
         cells = nearest_whole(views)
         values = tuple(count for view in views for count in sums_of(view, cells))
         return WholeNumbers(values, np.array(values, dtype=object))
 
-    def to_table(self, mechanism: ReleasedTables, drawn: list[int], level: Fraction) -> TidyTable:
+    def to_table(self, mechanism: ReleasedTables, drawn: Any, level: Fraction) -> TidyTable:
         """One row per cell; `table` says of which table."""
         names = tuple(axis.column for axis in self.axes)
         keys = (free_name("table", names), *names)
+        if self.is_long and isinstance(mechanism, MarginalsMechanism):
+            walk = partial(self._pieces, mechanism, drawn, level, keys)
+            return LongTable.of((*keys, *measure_names(keys)), keys, sum(self.sizes), walk)
         rows: list[tuple[Any, ...]] = []
         values: list[tuple[Fraction, Fraction]] = []
-        halves = mechanism.half_widths(level)
+        halves, drawn = mechanism.half_widths(level), read_numbers(drawn)
         for places, counts, half in zip(self.tables, mechanism.tables(drawn), halves, strict=True):
             title = " × ".join(names[i] for i in places) or "all"
             for chosen in product(*(axis_labels(self.axes[i]) for i in places)):
                 labels = dict(zip(places, chosen, strict=True))
                 rows.append((title, *(labels.get(i, _ALL) for i in range(len(names)))))
             values += [(count, half) for count in counts.ravel()]
-        columns: dict[str, tuple[Any, ...]] = {key: tuple(row[i] for row in rows) for i, key in enumerate(keys)}
+        columns = {key: tuple(row[i] for row in rows) for i, key in enumerate(keys)}
         value, low, high = measure_names(keys)
         bars = {
             value: tuple(shown_number(count) for count, _ in values),
@@ -247,6 +273,26 @@ class Tables(CountQuery):
             high: tuple(shown_number(count + half) for count, half in values),
         }
         return TidyTable({**columns, **bars}, keys)
+
+    def _pieces(
+        self, mechanism: MarginalsMechanism, drawn: Any, level: Fraction, keys: tuple[str, ...]
+    ) -> Iterator[TidyTable]:
+        """The rows in doubles, so many of a table at a time. Intervals hold what their roundings change, too."""
+        labels = [np.fromiter(axis_labels(axis), dtype=object, count=len(axis)) for axis in self.axes]
+        released, halves = mechanism.double_tables(read_numbers(drawn)), mechanism.half_widths(level)
+        for table, (counts, off), half in zip(self.tables, released, halves, strict=True):
+            title = " × ".join(self.axes[i].column for i in table) or "all"
+            reach = float(half) * (1 + 2.0**-50) + off
+            for start in range(0, counts.size, _ROWS):
+                values = counts.ravel()[start : start + _ROWS]
+                found = np.unravel_index(np.arange(start, start + values.size), counts.shape)
+                spots = dict(zip(table, found, strict=True))
+                shown = [(title,) * values.size]
+                for place, names in enumerate(labels):
+                    shown.append(tuple(names[spots[place]]) if place in spots else (_ALL,) * values.size)
+                ends = (np.nextafter(values + sign * reach, sign * np.inf) for sign in (-1, 1))
+                bars = (tuple(numbers.tolist()) for numbers in (values, *ends))
+                yield TidyTable(dict(zip((*keys, *measure_names(keys)), (*shown, *bars), strict=True)), keys)
 
 
 def _widest(mechanism: TablesMechanism, level: Fraction) -> Fraction:

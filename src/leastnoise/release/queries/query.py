@@ -131,6 +131,11 @@ class Query(ABC):
         return f"{self.share_of_a_unit}{places}; rows without {unit} are left out"
 
     @property
+    def is_long(self) -> bool:
+        """Whether the answer has so many rows that it is not held, but computed as it is read (`LongTable`)."""
+        return False
+
+    @property
     def broken_down_by(self) -> tuple[Axis, ...]:
         """The public axes of the answer; none unless a query has some."""
         return ()
