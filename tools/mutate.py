@@ -3,26 +3,32 @@
 Each entry of `mutations.toml` changes the meaning of one line: `old` becomes `new` in a copy of `src`, and the tests
 that are named must fail. First the same tests must pass without any mutation, else their failing would show nothing.
 Exit code 0: every mutation was noticed.
+
+Each run of tests is a fork of a process that has loaded the libraries but nothing of leastnoise.
 """
 
 from __future__ import annotations
 
 import argparse
+import atexit
 import compileall
+import contextlib
+import importlib
+import multiprocessing
 import os
 import resource
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 import tomllib
+from collections import defaultdict
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from queue import SimpleQueue
 
 __all__ = ["Mutation", "main", "read_mutations"]
 
@@ -31,9 +37,14 @@ _SOURCE = Path("src/leastnoise")
 _SECONDS = 240  # for the tests of one mutation
 _SECONDS_TO_STOP = 20
 _MEMORY = 6 << 30  # bytes that a process may hold: a mutation may ask for all there is
-_OPTIONS = ("-x", "-q", "--no-header", "--tb=short", "--hypothesis-seed=1", "--hypothesis-profile=verdict")
+_LIBRARIES = "numpy scipy.optimize scipy.sparse.csgraph scipy.stats flint highspy duckdb pyarrow.parquet pandas sqlglot"
+_LIBRARIES += " psycopg pytest hypothesis.strategies networkx rich.console typer.testing fastapi uvicorn"
+_FORK = multiprocessing.get_context("fork")
+_OPTIONS = ["-x", "-q", "--no-header", "--tb=line", "--hypothesis-seed=1", "--hypothesis-profile=verdict"]
+_OPTIONS += ["--assert=plain"]  # what failed is not shown, and rewriting takes half of the time
 _KILLED = "killed"
-_VERDICTS = {0: "SURVIVED", 1: _KILLED, 5: "NO TESTS RAN"}
+_PYTEST = 10  # added to its exit codes, so that another failure is not taken for that of a test
+_VERDICTS = {_PYTEST: "SURVIVED", _PYTEST + 1: _KILLED, _PYTEST + 5: "NO TESTS RAN"}
 
 
 @dataclass(frozen=True)
@@ -87,95 +98,107 @@ class _Copy:
         self._folder = folder
         shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
         compileall.compile_dir(folder / "src", quiet=1)
-        found = subprocess.run(
-            [sys.executable, "-c", "import leastnoise; print(leastnoise.__file__)"],
-            env=self._environment(),
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        if not Path(found.strip()).is_relative_to(folder):
-            raise RuntimeError(f"tests would import {found.strip()} and not the copy")
-
-    def _environment(self) -> dict[str, str]:
-        # Compiled files are told apart by second and length only: what is mutated must not be written or reused.
-        fresh = {"PYTHONPATH": str(self._folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-        return {**os.environ, **fresh, "HYPOTHESIS_STORAGE_DIRECTORY": str(self._folder / "hypothesis")}
 
     def verdict(self, mutation: Mutation) -> str:
         """What the tests say of one mutation."""
         file = self._folder / _SOURCE / mutation.file
         right = file.read_text()
         file.write_text(mutation.mutated(right))
+        # Compiled files are told apart by second and length only: what is mutated must not be written or reused.
         for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*"):
             compiled.unlink()
         try:
-            code, text = self.run(mutation.arguments(), _SECONDS)
+            code, text = self.run(mutation.arguments())
         finally:
             file.write_text(right)
-            shutil.rmtree(self._folder / "hypothesis", ignore_errors=True)
         if code is None:
             return f"NO ANSWER within {_SECONDS} s"
         return _VERDICTS.get(code) or f"TESTS DID NOT START\n{text[-2000:]}"
 
-    def run(self, tests: Sequence[str], seconds: float) -> tuple[int | None, str]:
-        """The exit code of pytest and its output; None where it took too long."""
-        process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", *_OPTIONS, *tests],
-            cwd=ROOT,
-            env=self._environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        try:
-            text, _ = process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGINT)  # so that servers which tests have started are stopped, too
-            try:
-                process.communicate(timeout=_SECONDS_TO_STOP)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.communicate()
-            return None, ""
-        return process.returncode, text
+    def run(self, tests: Sequence[str]) -> tuple[int | None, str]:
+        """The exit code of pytest, moved by `_PYTEST`, and its output; None where it took too long."""
+        output = self._folder / "output"
+        process = _FORK.Process(target=self._test, args=(tests, output))
+        process.start()
+        process.join(_SECONDS)
+        code = process.exitcode
+        if code is None:
+            os.kill(process.pid or 0, signal.SIGINT)  # so that servers which tests have started are stopped, too
+            process.join(_SECONDS_TO_STOP)
+            process.kill()
+        shutil.rmtree(self._folder / "hypothesis", ignore_errors=True)
+        return code, output.read_text(errors="replace")
+
+    def _test(self, tests: Sequence[str], output: Path) -> None:
+        import pytest
+
+        source = str(self._folder / "src")
+        os.environ |= {"PYTHONPATH": source, "PYTHONDONTWRITEBYTECODE": "1"}
+        os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(self._folder / "hypothesis")
+        sys.dont_write_bytecode = True
+        sys.path[0] = source
+        with output.open("w") as file:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+        code = int(pytest.main([*_OPTIONS, *tests]))
+        found = str(importlib.import_module("leastnoise").__file__)
+        if not Path(found).is_relative_to(source):
+            raise RuntimeError(f"the tests imported {found} and not the copy")
+        atexit._run_exitfuncs()
+        sys.exit(_PYTEST + code)
+
+
+_copy = cache(_Copy)
+
+
+def _judge(folder: Path, log: Path, mutations: Sequence[Mutation]) -> list[Mutation]:
+    """Those not noticed of mutations that name the same tests, which must first pass without any."""
+    copy = _copy(folder / str(os.getpid()))
+    code, text = copy.run(mutations[0].arguments())
+    unnoticed = []
+    for mutation in mutations:
+        begun = time.monotonic()
+        verdict = copy.verdict(mutation) if code == _PYTEST else f"FAILS WITHOUT IT\n{text[-2000:]}\n"
+        line = f"{time.monotonic() - begun:4.0f} s  {verdict:8}  {mutation}"
+        print(line, flush=True)
+        with log.open("a") as file:
+            file.write(line + "\n")
+        if verdict != _KILLED:
+            unnoticed.append(mutation)
+    return unnoticed
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the list and report; the exit code says whether every mutation was noticed."""
     options = _read(arguments)
     mutations = [each for each in read_mutations() if all(word in str(each) for word in options.only)]
+    if options.log.exists():
+        known = {line.split("  ", 2)[2] for line in options.log.read_text().splitlines() if f" s  {_KILLED}" in line}
+        mutations = [each for each in mutations if str(each) not in known]
+    groups: dict[tuple[str, ...], list[Mutation]] = defaultdict(list)
     for mutation in mutations:
         mutation.mutated((ROOT / _SOURCE / mutation.file).read_text())
+        groups[mutation.tests].append(mutation)
     if options.list:
         print("\n".join(map(str, mutations)))
         return 0
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    os.chdir(ROOT)
+    for library in _LIBRARIES.split():
+        with contextlib.suppress(ImportError):
+            importlib.import_module(library)
     start = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="leastnoise-mutate-") as folder, ThreadPoolExecutor(options.jobs) as pool:
-        copies: SimpleQueue[_Copy] = SimpleQueue()
-        for number in range(options.jobs):
-            copies.put(_Copy(Path(folder, str(number))))
-        if not options.trust and not _passes_unchanged(copies, pool, mutations, options.jobs):
-            return 1
-
-        def judge(mutation: Mutation) -> tuple[Mutation, str, float]:
-            copy, begun = copies.get(), time.monotonic()
+    folder = Path(tempfile.mkdtemp(prefix="leastnoise-mutate-"))
+    try:
+        with ProcessPoolExecutor(options.jobs, _FORK) as pool:
+            futures = [pool.submit(_judge, folder, options.log, group) for group in groups.values()]
             try:
-                return mutation, copy.verdict(mutation), time.monotonic() - begun
-            finally:
-                copies.put(copy)
-
-        unnoticed = []
-        try:
-            for done, future in enumerate(as_completed([pool.submit(judge, each) for each in mutations]), start=1):
-                mutation, verdict, seconds = future.result()
-                print(f"{done:3}/{len(mutations)} {seconds:4.0f} s  {verdict:8}  {mutation}", flush=True)
-                if verdict != _KILLED:
-                    unnoticed.append(mutation)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+                unnoticed = [mutation for future in as_completed(futures) for mutation in future.result()]
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+    finally:
+        shutil.rmtree(folder)
     minutes = (time.monotonic() - start) / 60
     print(f"── {len(mutations) - len(unnoticed)} of {len(mutations)} mutations killed in {minutes:.1f} minutes")
     for mutation in unnoticed:
@@ -183,35 +206,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if unnoticed else 0
 
 
-def _passes_unchanged(
-    copies: SimpleQueue[_Copy], pool: ThreadPoolExecutor, mutations: Sequence[Mutation], jobs: int
-) -> bool:
-    """Whether the named tests pass without a mutation; reports what does not."""
-    tests = sorted({test for mutation in mutations for test in mutation.arguments()})
-    whole = {test for test in tests if "::" not in test}
-    tests = [test for test in tests if test in whole or test.split("::")[0] not in whole]
-
-    def run(part: Sequence[str]) -> tuple[int | None, str]:
-        copy = copies.get()
-        try:
-            return copy.run(part, _SECONDS * len(part)) if part else (0, "")
-        finally:
-            copies.put(copy)
-
-    for code, text in pool.map(run, [tests[number::jobs] for number in range(jobs)]):
-        if code != 0:
-            print(f"The tests fail without any mutation:\n{text[-4000:]}")
-            return False
-    print(f"── {len(tests)} test files and tests pass without a mutation", flush=True)
-    return True
-
-
 def _read(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", metavar="TEXT", action="append", default=[], help="files and descriptions with TEXT")
     parser.add_argument("--list", action="store_true", help="show the list and stop")
     parser.add_argument("--jobs", type=int, default=2, help="how many at a time")
-    parser.add_argument("--trust", action="store_true", help="do not run the tests without a mutation first")
+    parser.add_argument(
+        "--log",
+        type=Path,
+        default=Path(os.devnull),
+        help="write verdicts to this file, and leave out what it says is killed, as by a run that was cut off",
+    )
     return parser.parse_args(arguments)
 
 
