@@ -2,9 +2,11 @@
 
 For every question, on random small tables with what goes wrong in them, every unit is removed in turn. The exact change
 of what is read before noise is compared with the declared sensitivity, in the norm that the mechanism uses, and must
-reach it somewhere. Then the law of the release is computed at both true answers and the checker judges it.
+reach it somewhere. Then the law of the release is computed at both true answers and the checker judges it. Every kind
+of question that the library knows is among them, also within a batch.
 """
 
+import inspect
 import itertools
 import random
 from dataclasses import replace
@@ -16,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from leastnoise.composition import cost_of
 from leastnoise.composition.cost import covers
 from leastnoise.data import Contribution, open_table
 from leastnoise.data.joined_table import JoinedTable
@@ -24,23 +27,30 @@ from leastnoise.data.links import ColumnPlace
 from leastnoise.exact import ln
 from leastnoise.ledger import Opening
 from leastnoise.mechanisms.rank.tally import Tally
-from leastnoise.model.events import Approximate, Pure
+from leastnoise.mechanisms.strategy.running_totals import plan_running
+from leastnoise.model.events import Approximate, GaussianPrivacy, Pure
 from leastnoise.model.privacy import Privacy
 from leastnoise.model.sensitivity import Sensitivity
 from leastnoise.release.arguments import FixedPoint
+from leastnoise.release.batch import Batch
 from leastnoise.release.dataset import Dataset
 from leastnoise.release.queries.found_keys import MeasuredKeys
+from leastnoise.release.queries.graphs import CutOfGraph, NumbersOfGraph
+from leastnoise.release.queries.joint import Joint
 from leastnoise.release.queries.marginals import Tables
 from leastnoise.release.queries.moments import Moment, Quotient
 from leastnoise.release.queries.private_scale import PrivateBounds, PrivateGroups, PrivateRows
 from leastnoise.release.queries.quantiles import Quantiles
+from leastnoise.release.queries.query import Query
 from leastnoise.release.queries.ratios import Ratio
+from leastnoise.release.queries.running import Running
 from leastnoise.release.queries.unknown_keys import KeyQuery
 from leastnoise.release.queries.workloads import Workload
 from leastnoise.release.sensitivity import sensitivity_of
 from support.judging import is_private
 
 KEYS, SIDES = ["a", "B", "b"], ["p", "q"]
+NODES = [*KEYS, *SIDES]
 BY_KEY = {"by": "k", "keys": KEYS}
 BINS = {"n": [-4, 0, 2, 5]}
 DIFFERENCES = [[1, -1, 0], [0, 2, 1], [1, 1, 1], [0, 0, -1]]
@@ -57,6 +67,13 @@ def unit_rows(d):
     if d.contribution.privacy_unit is None:
         return d.with_columns({"rows": "if(n > 0, 1, 12)", "total": "clamp(n, -9, 9)", "first_k": "k"})
     return d.per_unit({"rows": "count(*)", "total": "sum(clamp(n, -9, 9))", "first_k": "first(k, x)"})
+
+
+def halves(d):
+    """Two filters that no unit passes both of, where that can be proven."""
+    unit = d.contribution.privacy_unit
+    column = "u" if unit and d.columns[unit] == "integer" else "n"
+    return f"{column} > 0", f"{column} <= 0"
 
 
 def whole(query):
@@ -146,7 +163,26 @@ QUESTIONS = {
         0,
     ),
     "sorted counts": (lambda d: d.sorted_counts("k", total=20, top=4), 0),
+    "edges": (lambda d: d.graph("edges", "k", "s", NODES), 0),
+    "degrees": (lambda d: d.graph("degrees", "k", "s", NODES), 0),
+    "components": (lambda d: d.graph("components", "k", "s", NODES), 0),
+    "triangles": (lambda d: d.with_columns({"c": "if(s = 'p', 'b', k)"}).graph("triangles", "k", "c", KEYS), 0),
+    "cut": (lambda d: d.graph("cut", "k", "s", NODES), 0),
+    "running totals": (lambda d: d.running("d", "run", DAYS[1:5]), SMALL),
+    "batch": (lambda d: d.batch([d.count(**BY_KEY), d.sum("n", bounds=(-5, 2)), d.count(bins=BINS)]), 0),
+    "batch, Gaussian": (lambda d: d.batch([d.count(**BY_KEY), d.sum("n", bounds=(-5, 2)), d.count(bins=BINS)]), SMALL),
+    "batch of halves": (lambda d: d.batch([d.count(where=half, **BY_KEY) for half in halves(d)]), 0),
+    "batch of the same cells": (lambda d: d.batch([d.count(bins=BINS), d.workload("prefix sums", bins=BINS)]), 0),
+    "batch of tables": (
+        lambda d: d.batch([d.count(keys={"k": KEYS, "s": SIDES}), d.tables(keys={"k": KEYS, "s": SIDES}, ways=[[]])]),
+        0,
+    ),
+    "batch of tables, Gaussian": (
+        lambda d: d.batch([d.tables(keys={"k": KEYS, "s": SIDES}, ways=1), d.count(keys={"s": SIDES, "k": KEYS})]),
+        SMALL,
+    ),
 }
+LOOSE = {"edges", "degrees", "components", "triangles", "cut"}  # edges of one unit are of others, too
 
 
 def people_only(dataset):
@@ -246,8 +282,11 @@ def one_secret(monkeypatch):
     monkeypatch.setattr("leastnoise.data.table._fresh_secret", lambda: (2024, 7))
 
 
-def numbers_of(read, is_ranks=False):
+def numbers_of(read, query=None):
     """What is read, as a dict of numbers."""
+    is_ranks = isinstance(query, Quantiles)
+    if isinstance(query, CutOfGraph):
+        return {frozenset(edge): 1 for edge in read.tolist() if len(set(edge)) == 2}
     if isinstance(read, Tally):
         read = np.cumsum(read.counts.ravel())  # the mechanism looks at ranks
     elif isinstance(read, np.ndarray) and is_ranks:
@@ -259,8 +298,8 @@ def numbers_of(read, is_ranks=False):
     return dict(enumerate(int(number) for number in np.ravel(read)))
 
 
-def changes_of(before, after, is_ranks=False):
-    one, other = numbers_of(before, is_ranks), numbers_of(after, is_ranks)
+def changes_of(before, after, query=None):
+    one, other = numbers_of(before, query), numbers_of(after, query)
     return [other.get(key, 0) - one.get(key, 0) for key in {**one, **other}]  # in the order of one, then of other
 
 
@@ -299,6 +338,11 @@ def declared(query, sensitivity, changes):
         parts = np.split(np.array(changes), np.cumsum(query.sizes)[:-1])
         whole = replace(sensitivity, each=sensitivity.amount, cells=1)
         return [(whole, [sum(map(abs, part))]) for part in parts if min(part) >= 0 or max(part) <= 0]
+    if isinstance(query, CutOfGraph):  # so many edges, each of which changes every cut by one at most
+        return [(Sensitivity(query.edges_of_a_unit, 1, "edges"), changes)]
+    if isinstance(query, NumbersOfGraph):
+        assert min(changes) >= 0 or max(changes) <= 0
+        return [(sensitivity, changes if sensitivity.cells > 1 else [sum(changes)])]
     if not isinstance(query, Moment):
         return [(sensitivity, changes)]
     cells = [changes[place :: query.cells] for place in range(query.cells)]
@@ -319,6 +363,10 @@ def judge(name, queries, delta):
     query, reached = queries[0], []
     if isinstance(query, PrivateBounds | PrivateGroups | PrivateRows):
         return judge_scale(name, queries)
+    if isinstance(query, Batch):
+        return judge_batch(name, queries, delta)
+    if isinstance(query, Running):
+        return judge_run(name, queries, delta)
     epsilon = price(query, delta)
     how = query.answer_plan(Privacy(epsilon, Fraction(delta)))
     asked_for = Approximate(epsilon, delta) if delta else Pure(epsilon)
@@ -331,8 +379,7 @@ def judge(name, queries, delta):
         for mechanism, event in offers:
             assert is_private(mechanism, event, truth, other, (cells, its_cells)), name
             assert is_private(mechanism, event, other, truth, (its_cells, cells)), name
-        ranked = isinstance(query, Quantiles)
-        changes = changes_of(truth, other, ranked) if cells is None else changes_of(cells, its_cells)
+        changes = changes_of(truth, other, query) if cells is None else changes_of(cells, its_cells)
         reached.append([compare(*pair) for pair in declared(query, how.sensitivity, changes)])
     return [max(shares) for shares in zip(*reached, strict=True)]
 
@@ -353,6 +400,53 @@ def judge_scale(name, queries):
     return [max(shares) for shares in zip(*reached, strict=True)]
 
 
+def judge_batch(name, batches, delta):
+    """Each question at its share, alone or together with others; of questions that cost once a unit changes one."""
+    price, reached = Privacy(2, delta), Fraction(0)
+    asked = batches[0]._split(price)
+    assert covers(price, asked.split.event), name
+    both = list(zip(asked.queries, asked.split.how, strict=True))
+    for batch in batches[1:]:
+        changed = set()
+        for place, (query, how) in enumerate(both):
+            here, there = (of_dataset(query, each.dataset) for each in (batches[0], batch))
+            (truth, cells), (other, its_cells) = ((truth_of(q), cells_of(q)) for q in (here, there))
+            assert is_private(how.mechanism, how.event, truth, other, (cells, its_cells)), name
+            assert is_private(how.mechanism, how.event, other, truth, (its_cells, cells)), name
+            changes = changes_of(truth, other, query) if cells is None else changes_of(cells, its_cells)
+            changed |= {place} if any(changes) else set()
+            reached = max(reached, *(compare(*pair) for pair in declared(here, how.sensitivity, changes)))
+        assert all(len(changed.intersection(group)) <= 1 for group in asked.groups), name
+        paid = [max((i in changed) * cost_of(both[i][1].event).epsilon for i in group) for group in asked.groups]
+        assert delta or sum(paid) <= 2, name
+    return [reached]
+
+
+def of_dataset(query, dataset):
+    """The same question, or what stands for several, of another dataset."""
+    if not isinstance(query, Joint):
+        return replace(query, dataset=dataset)
+    return replace(
+        query, dataset=dataset, members=tuple(replace(each, dataset=dataset) for each in query.members)
+    ).inner
+
+
+def judge_run(name, runs, delta):
+    """At the end of every day all that was released so far is within what was charged so far."""
+    price, reached = Privacy(1, delta), []
+    strategy = plan_running(len(runs[0].days))
+    horizon = runs[0].of_day(0, strategy).horizon(price)
+    assert covers(price, GaussianPrivacy(sum(horizon.charges))), name
+    truth, *others = ([run.of_day(day, strategy).read() for day in range(len(strategy))] for run in runs)
+    for other in others:
+        moved = [horizon.day(t).measure(truth[t]) - horizon.day(t).measure(other[t]) for t in range(len(strategy))]
+        for last in range(len(strategy)):
+            lost = sum(Fraction(step**2) / horizon.variance for step in moved[: last + 1])
+            assert lost <= sum(horizon.charges[: last + 1]), name
+        reached.append(compare(runs[0].sensitivity_of_counts(), changes_of(truth[-1], other[-1])))
+    return [max(reached)]
+
+
 def judge_all(put, place, questions, settings, most=None, tight=True):
     """Every question on every table and its neighbours; each must reach what it declares on some of them."""
     reached = {}
@@ -366,7 +460,26 @@ def judge_all(put, place, questions, settings, most=None, tight=True):
             reached[name] = [max(pair) for pair in zip(reached.get(name, shares), shares, strict=True)]
         for table in tables:
             table.close()
-    assert not tight or {name: shares for name, shares in reached.items() if set(shares) != {1}} == {}
+    loose = {name: shares for name, shares in reached.items() if set(shares) != {1}}
+    assert not tight or loose.keys() <= LOOSE, loose
+
+
+def kinds_of_questions(of=Query):
+    """All classes of questions that can be asked; those with an underscore are parts of others."""
+    for kind in of.__subclasses__():
+        yield from kinds_of_questions(kind)
+        if not inspect.isabstract(kind) and not kind.__name__.startswith("_"):
+            yield kind
+
+
+def test_every_kind_of_question_is_here():
+    """They are judged here, and released in test_question_oracle, where a neighbour must not fail or look otherwise."""
+    table = in_duckdb(make_rows(1, pa.int64()), pa.int64(), None)
+    found = set()
+    for ask, delta in QUESTIONS.values():
+        query = ask(asked(table, BOUNDS[2]))
+        found |= set(map(type, query._split(Privacy(2, delta)).queries)) if isinstance(query, Batch) else {type(query)}
+    assert found == set(kinds_of_questions())
 
 
 def test_on_duckdb():
@@ -427,6 +540,18 @@ def test_on_postgres(postgres_address):
 
 def test_on_spark(spark):
     judge_all(in_spark, spark, FEW, [(pa.float64(), BOUNDS[1])], most=2, tight=False)
+
+
+@pytest.mark.parametrize("kind", UNITS, ids=str)
+def test_halves_of_the_units_cost_once(kind):
+    """Else the batches above would show nothing of questions that no unit can touch together."""
+    rows, once = make_rows(1, kind), ((0, 1),)
+    for contribution in BOUNDS:
+        dataset = asked(in_duckdb(rows, kind, None), contribution)
+        proven = contribution.privacy_unit is None or kind == pa.int64()
+        assert dataset.batch([dataset.count(where=half) for half in halves(dataset)]).groups == (
+            once if proven else ((0,), (1,))
+        )
 
 
 def test_a_wrong_sensitivity_would_be_noticed():
