@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise, product
 from math import floor, isnan
 
@@ -83,14 +84,17 @@ def unit_value(measure, rows, most, kinds):
     return min(max(total, min(0, most * measure.lowest)), max(0, most * measure.highest))
 
 
+def cell_of(axes, kinds, row):
+    """The number of the cell that a row lies in."""
+    places = [place(axis, row, kinds[axis.column]) for axis in axes]
+    shape = [len(axis) for axis in axes]
+    return None if None in places else int(np.ravel_multi_index(places, shape)) if places else 0
+
+
 def aggregate(rows, kinds, contribution, axes, measures, where, picks):
     """The arrays of `Table.aggregate`; picks(unit, cell) orders the groups of a unit."""
     shape = tuple(len(axis) for axis in axes)
-
-    def cell(row):
-        places = [place(axis, row, kinds[axis.column]) for axis in axes]
-        return None if None in places else int(np.ravel_multi_index(places, shape)) if places else 0
-
+    cell = partial(cell_of, axes, kinds)
     totals = [[0] * int(np.prod(shape)) for _ in measures]
     for unit, groups in by_unit_and_group(rows, contribution, cell, where).items():
         kept = list(groups)
@@ -163,6 +167,13 @@ def totals_by_key(rows, kinds, contribution, column, measures, where):
 def units_by_rows(rows, contribution, most, where):
     """The counts of `Table.units_by_rows`, without axes."""
     sizes = [len(groups[0]) for groups in by_unit_and_group(rows, contribution, lambda _: 0, where).values()]
+    places = Counter(min((size - 1).bit_length(), most) for size in sizes)
+    return [places[place] for place in range(most + 1)]
+
+
+def units_by_groups(rows, kinds, contribution, axes, most, where):
+    """The counts of `Table.units_by_groups`."""
+    sizes = map(len, by_unit_and_group(rows, contribution, partial(cell_of, axes, kinds), where).values())
     places = Counter(min((size - 1).bit_length(), most) for size in sizes)
     return [places[place] for place in range(most + 1)]
 

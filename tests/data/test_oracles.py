@@ -11,6 +11,8 @@ from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import wraps
+from inspect import signature
 
 import duckdb
 import psycopg
@@ -179,6 +181,22 @@ def question(dice, columns, rows):
     if shape == "sum" and dice.random() < 0.3:
         summed = typed(predicate(dice, name, kind, values), columns)
     axes = {"bins": lambda: (bins(),), "keys": lambda: (KeyAxis(name, keys(dice, kind, values)),)}
+    if shape == "keys" and bound.privacy_unit is not None and dice.random() < 0.4:
+        axis, most = axes["keys"](), dice.choice((1, 3, 10))
+        if dice.random() < 0.5:
+            return (
+                (bound, axis, most),
+                lambda table, where: table.units_by_groups(bound, axis, most, where).tolist(),
+                lambda where: reference.units_by_groups(rows, columns, bound, axis, most, where),
+            )
+        first = Contribution(bound.privacy_unit, 1, bound.rows_per_unit)
+        return (
+            (first, axis, "earliest"),
+            lambda table, where: table.aggregate(first, axis, (CountRows(),), where, earliest=True)[0].tolist(),
+            lambda where: reference.aggregate(rows, columns, first, axis, (CountRows(),), where, lambda *_: 0)[
+                0
+            ].tolist(),
+        )
     asked = bound, axes.get(shape, tuple)(), (measure(dice, summed),) if shape == "sum" else (CountRows(), CountUnits())
     if shape in axes and dice.random() < 0.4:
         both, counted = (*asked[1], KeyAxis("n", (0, 1, 2, None))), dice.choice((CountRows(), CountUnits()))
@@ -319,8 +337,28 @@ def test_expressions_on_every_type_of_postgres(postgres_address):
     expressions_hold(in_postgres(postgres_address))
 
 
-def test_duckdb_has_no_oracle(tmp_path):
+def test_duckdb_has_no_oracle(tmp_path, monkeypatch):
+    """And the search asks in every way in which rows can be read."""
+    ways = {name for name, way in vars(Table).items() if name[0] != "_" and "contribution" in named_in(way)}
+    asked = set()
+    for name in ways:
+        monkeypatch.setattr(Table, name, noted(getattr(Table, name), asked))
     holds(in_duckdb(tmp_path), QUESTIONS)
+    assert asked == ways
+    assert len(ways) > 5
+
+
+def named_in(way):
+    return signature(way).parameters if callable(way) else ()
+
+
+def noted(way, asked):
+    @wraps(way)
+    def wrapped(*given, **named):
+        asked.add(way.__name__)
+        return way(*given, **named)
+
+    return wrapped
 
 
 def test_a_frame_has_no_oracle():
