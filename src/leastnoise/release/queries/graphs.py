@@ -17,7 +17,7 @@ one node change g + 1 degrees.)
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, ClassVar
@@ -33,7 +33,7 @@ from leastnoise.mechanisms.combinatorial import CoverPlan, CutPlan, plan_min_cut
 from leastnoise.mechanisms.combinatorial.graph_input import read_graph
 from leastnoise.mechanisms.histogram.independent_noise import HistogramProblem
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
-from leastnoise.model import ErrorEstimate, Privacy, Pure, Sensitivity
+from leastnoise.model import ErrorEstimate, Mechanism, Privacy, Pure, Sensitivity
 from leastnoise.release.arguments import axis_labels
 from leastnoise.release.plan import AnswerPlan
 from leastnoise.release.queries.counts import bars_around, noise_plan, whole_numbers
@@ -73,6 +73,32 @@ class _OfGraph(CellQuery):
             return "edge level: one row, thus one edge, is protected, and not a node with all its edges"
         few = "one edge" if most == 1 else f"{most} edges"
         return f"{few} of each {unit}; what the rows of others say about a node is not protected with it"
+
+    def each_edge(self, price: Privacy) -> Exact:
+        """What one edge costs where all edges of a unit cost the price."""
+        return pure_within(price) / self.edges_of_a_unit
+
+    def drawn_plan(
+        self,
+        price: Privacy,
+        mechanism: Mechanism,
+        encode: Callable[[Any], Json],
+        to_table: Callable[[Any, Any], TidyTable],
+        notes: tuple[str, ...],
+    ) -> AnswerPlan:
+        """The plan of a mechanism on graphs that was made for the share of one edge."""
+        most, error = self.edges_of_a_unit, mechanism.error()
+        return AnswerPlan(
+            mechanism=mechanism,
+            event=mechanism.event if most == 1 else Pure(pure_within(price)),
+            error=error,
+            within=partial(_far, error),
+            sensitivity=Sensitivity(1, most, f"a unit adds at most {_edges(most)}", norm="l∞"),
+            encode=encode,
+            to_table=to_table,
+            reason=mechanism.reason(),
+            notes=(self.level, *notes),
+        )
 
     def read(self) -> NDArray[np.int64]:
         """The places of both ends of each edge, in whichever order; private."""
@@ -151,20 +177,9 @@ class CutOfGraph(_OfGraph):
 
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """The way that is best on made-up graphs; a δ is not spent."""
-        epsilon, most = pure_within(price), self.edges_of_a_unit
-        plan = _cut_plan(len(self.nodes), epsilon / most)
-        mechanism, error = plan.mechanism, plan.mechanism.error()
-        return AnswerPlan(
-            mechanism=mechanism,
-            event=mechanism.event if most == 1 else Pure(epsilon),
-            error=error,
-            within=partial(_far, error),
-            sensitivity=Sensitivity(1, most, f"a unit adds at most {_edges(most)}", norm="l∞"),
-            encode=sorted,
-            to_table=partial(_sides_table, self.nodes),
-            reason=mechanism.reason(),
-            notes=(self.level, plan.reason, "the error is how many edges more are cut than need be, on any graph"),
-        )
+        plan = _cut_plan(len(self.nodes), self.each_edge(price))
+        notes = (plan.reason, "the error is how many edges more are cut than need be, on any graph")
+        return self.drawn_plan(price, plan.mechanism, sorted, partial(_sides_table, self.nodes), notes)
 
 
 class CoverOfGraph(_OfGraph):
@@ -184,21 +199,10 @@ class CoverOfGraph(_OfGraph):
 
     def answer_plan(self, price: Privacy) -> AnswerPlan:
         """The order that covers a made-up graph with fewer nodes; a δ is not spent."""
-        epsilon, most = pure_within(price), self.edges_of_a_unit
-        plan = _cover_plan(len(self.nodes), epsilon / most)
-        mechanism, error = plan.mechanism, plan.mechanism.error()
+        plan = _cover_plan(len(self.nodes), self.each_edge(price))
         sizes = ", ".join(f"{size:.0f} nodes by the {name}" for name, size in plan.on_example.items())
-        return AnswerPlan(
-            mechanism=mechanism,
-            event=mechanism.event if most == 1 else Pure(epsilon),
-            error=error,
-            within=partial(_far, error),
-            sensitivity=Sensitivity(1, most, f"a unit adds at most {_edges(most)}", norm="l∞"),
-            encode=whole_numbers,
-            to_table=partial(_order_table, self.nodes),
-            reason=mechanism.reason(),
-            notes=(self.level, f"a made-up graph is covered by {sizes}", "the error is that of the worst graph"),
-        )
+        notes = (f"a made-up graph is covered by {sizes}", "the error is that of the worst graph")
+        return self.drawn_plan(price, plan.mechanism, whole_numbers, partial(_order_table, self.nodes), notes)
 
 
 def graph_question(answer: str, asked: Mapping[str, Any]) -> Query:
