@@ -24,7 +24,8 @@ QUESTIONS = {
 def data(tmp_path):
     rng = np.random.default_rng(7)
     columns = {name: pa.array(rng.integers(0, size, 500)) for name, size in SIZES.items()}
-    with ln.open(pa.table(columns), name="t", budget=ln.Privacy(rho=500, insist=True), ledger=tmp_path / "ledger") as dataset:
+    budget = ln.Privacy(rho=500, insist=True)
+    with ln.open(pa.table(columns), name="t", budget=budget, ledger=tmp_path / "ledger") as dataset:
         yield dataset
 
 
