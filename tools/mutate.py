@@ -137,6 +137,7 @@ class _Copy:
         os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(self._folder / "hypothesis")
         sys.dont_write_bytecode = True
         sys.path[0] = source
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background switches it off
         with output.open("w") as file:
             os.dup2(file.fileno(), 1)
             os.dup2(file.fileno(), 2)
