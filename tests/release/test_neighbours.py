@@ -36,7 +36,7 @@ from leastnoise.release.arguments import FixedPoint
 from leastnoise.release.batch import Batch
 from leastnoise.release.dataset import Dataset
 from leastnoise.release.queries.found_keys import MeasuredKeys
-from leastnoise.release.queries.graphs import CutOfGraph, NumbersOfGraph
+from leastnoise.release.queries.graphs import CoverOfGraph, CutOfGraph, NumbersOfGraph
 from leastnoise.release.queries.joint import Joint
 from leastnoise.release.queries.marginals import Tables
 from leastnoise.release.queries.moments import Moment, Quotient
@@ -169,6 +169,8 @@ QUESTIONS = {
     "components": (lambda d: d.graph("components", "k", "s", NODES), 0),
     "triangles": (lambda d: d.with_columns({"c": "if(s = 'p', 'b', k)"}).graph("triangles", "k", "c", KEYS), 0),
     "cut": (lambda d: d.graph("cut", "k", "s", NODES), 0),
+    "cover": (lambda d: d.graph("cover", "k", "s", NODES), 0),
+    "facilities": (lambda d: d.facilities("k", 2, {"a": (0, 0), "B": (1, 0), "b": (5, 2)}), 0),
     "running totals": (lambda d: d.running("d", "run", DAYS[1:5]), SMALL),
     "batch": (lambda d: d.batch([d.count(**BY_KEY), d.sum("n", bounds=(-5, 2)), d.count(bins=BINS)]), 0),
     "batch, Gaussian": (lambda d: d.batch([d.count(**BY_KEY), d.sum("n", bounds=(-5, 2)), d.count(bins=BINS)]), SMALL),
@@ -183,7 +185,7 @@ QUESTIONS = {
         SMALL,
     ),
 }
-LOOSE = {"edges", "degrees", "components", "triangles", "cut"}  # edges of one unit are of others, too
+LOOSE = {"edges", "degrees", "components", "triangles", "cut", "cover"}  # edges of one unit are of others, too
 
 
 def people_only(dataset):
@@ -286,7 +288,7 @@ def one_secret(monkeypatch):
 def numbers_of(read, query=None):
     """What is read, as a dict of numbers."""
     is_ranks = isinstance(query, Quantiles)
-    if isinstance(query, CutOfGraph):
+    if isinstance(query, CutOfGraph | CoverOfGraph):
         return {frozenset(edge): 1 for edge in read.tolist() if len(set(edge)) == 2}
     if isinstance(read, Tally):
         read = np.cumsum(read.counts.ravel())  # the mechanism looks at ranks
@@ -339,7 +341,7 @@ def declared(query, sensitivity, changes):
         parts = np.split(np.array(changes), np.cumsum(query.sizes)[:-1])
         whole = replace(sensitivity, each=sensitivity.amount, cells=1)
         return [(whole, [sum(map(abs, part))]) for part in parts if min(part) >= 0 or max(part) <= 0]
-    if isinstance(query, CutOfGraph):  # so many edges, each of which changes every cut by one at most
+    if isinstance(query, CutOfGraph | CoverOfGraph):  # so many edges
         return [(Sensitivity(query.edges_of_a_unit, 1, "edges"), changes)]
     if isinstance(query, NumbersOfGraph):
         assert min(changes) >= 0 or max(changes) <= 0

@@ -7,6 +7,7 @@ import leastnoise.release as ln
 from leastnoise.data import open_table
 from leastnoise.errors import LeastNoiseError
 from leastnoise.release.batch import Batch
+from leastnoise.release.queries.facilities import Facilities
 from leastnoise.release.queries.running import Running
 from leastnoise.release.queries.unknown_keys import KeyQuery
 
@@ -53,7 +54,7 @@ def outcome(dataset, ask, delta, name):
         return type(refusal).__name__, str(refusal), dataset.left
     for release in releases:
         table = release.table
-        keys = None if isinstance(query, KeyQuery) else [table[key] for key in table.keys]
+        keys = None if isinstance(query, KeyQuery | Facilities) else [table[key] for key in table.keys]
         drawn = None if keys is None else [[kind_of(value) for value in table[name]] for name in table.measures]
         seen += [table.names, keys, drawn, str(release.cost), release.no_certificate]
     return "answered", seen, len(releases), dataset.left

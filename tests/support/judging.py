@@ -25,7 +25,10 @@ from leastnoise.mechanisms import (
 )
 from leastnoise.mechanisms.choice.top_k import TopK
 from leastnoise.mechanisms.choice.unknown_options import UnknownTopK
+from leastnoise.mechanisms.combinatorial.graph_input import read_graph
 from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import CutMechanism
+from leastnoise.mechanisms.combinatorial.vertex_cover.cover_order import VertexCoverOrder
+from leastnoise.mechanisms.combinatorial.vertex_cover.degree_order import DegreeOrder
 from leastnoise.mechanisms.designed.product_mechanism import ProductMechanism
 from leastnoise.mechanisms.designed.remapped_geometric import RemappedGeometric
 from leastnoise.mechanisms.histogram import IndependentNoise, MappedNoise
@@ -78,6 +81,12 @@ def is_private(mechanism, event, before, after, cells=None):
         answers = [tuple(int(v) for v in side) for side in (before, after)]
         here, there = (mechanism.pmf(answers[0], side) for side in answers)
         return here.lower <= exp_above(cost.epsilon) * there.upper
+    if isinstance(mechanism, DegreeOrder):  # what leaves is computed from the noisy degrees
+        degrees = (read_graph(side, mechanism.nodes).degrees() for side in (before, after))
+        return is_private(mechanism.noise, event, *degrees)
+    if isinstance(mechanism, VertexCoverOrder):
+        sides = (frozenset(map(tuple, side.tolist())) for side in (before, after))
+        return _judged([_law_of_orders(mechanism, side) for side in sides], cost)
     if isinstance(mechanism, CutMechanism):
         return _judged([list(mechanism.law(side).values()) for side in (before, after)], cost)
     if isinstance(mechanism, KeysFound):
@@ -98,6 +107,11 @@ def is_private(mechanism, event, before, after, cells=None):
         return _groups_within(mechanism, event, before, after)
     rows = [[mechanism.pmf(output, side) for output in _outputs(mechanism)] for side in (before, after)]
     return _judged(rows, cost)
+
+
+@lru_cache(maxsize=64)
+def _law_of_orders(mechanism, edges):
+    return [mechanism.pmf(order, list(edges)) for order in permutations(mechanism.nodes)]
 
 
 def _groups_within(mechanism, event, before, after):
