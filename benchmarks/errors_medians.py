@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -18,11 +18,22 @@ from leastnoise.mechanisms.rank import Quantile
 __all__ = ["NOTES", "run"]
 
 TABLES, DRAWS = 60, 400
+TIED: dict[str, Callable[[np.random.Generator, int], Floats]] = {
+    "whole": lambda dice, n: np.rint(dice.normal(TOP / 2, TOP / 6, n)),
+    "rounded incomes": lambda dice, n: _rounded(dice, dice.lognormal(4, 0.6, n)),
+}
+"""Numbers with ties: at every tenth point as many, and 60 % at every hundredth."""
 NOTES = (
     f"Every row is {TABLES} tables and {DRAWS} medians of each, the same tables for all. Standard errors are those of "
     "the tables' means, most of which the methods have in common. Where no two numbers are equal, what is chosen and "
-    "OpenDP's method have the same law on these grids, and their rows differ by chance.",
+    "OpenDP's method have the same law on these grids, and their rows differ by chance. Whole numbers lie at every "
+    "tenth point; of rounded incomes 60 % lie at every hundredth.",
 )
+
+
+def _rounded(dice: np.random.Generator, values: Floats) -> Floats:
+    """Six of ten of them to tens."""
+    return np.where(dice.random(len(values)) < 0.6, np.round(values, -1), values)
 
 
 def run() -> list[ErrorRow]:
@@ -39,7 +50,7 @@ def median_rows(tables: int, draws: int, opendp: str | None = None) -> Iterator[
         opendp: The interpreter of an environment with OpenDP 0.16; without one the peer is left out.
     """
     grid = np.linspace(0, TOP, 2001)
-    for shape, make in SHAPES.items():
+    for shape, make in {**SHAPES, **TIED}.items():
         dice = np.random.default_rng(2)
         samples = [np.clip(make(dice, ROWS), 0, TOP) for _ in range(tables)]
         job, half = f"median of {ROWS} numbers on 2001 points, {shape}, ε = 0.1", [Fraction(1, 2)]

@@ -492,6 +492,14 @@ COMMANDS = {
         "private",
     ],
     "private rows": ["release", "visits.parquet", "--unit", "patient", "count", "--rows-per-unit", "private"],
+    "two means at once": [
+        *["release", "penguins.csv", "--column", "mass=integer", "--column", "bill=real", "mean", "mass,bill"],
+        *["--bounds", "mass=2000,7000", "--bounds", "bill=20,70", "--format", "csv"],
+    ],
+    "the price of two means": [
+        *["price", "penguins.csv", "--column", "mass=integer", "--column", "bill=real", "mean", "mass", "bill"],
+        *["--bounds", "mass=2000,7000", "--bounds", "bill=20,70", "--expected-rows", "900", "--error", "5"],
+    ],
     "distinct values": ["release", "visits.parquet", "--unit", "patient", "count-distinct", "code"],
     "a proportion": ["release", "visits.parquet", "--unit", "patient", "proportion", "days > 14"],
     "as CSV": ["release", "penguins.csv", "count", "--by", "species", "--keys", "Adelie,Gentoo", "--format", "csv"],

@@ -169,6 +169,34 @@ def test_no_option_is_ever_ignored(dataset, name):
             assert any(other is not None for _, other, _ in outcomes), option
 
 
+@pytest.mark.parametrize(
+    ("words", "options", "columns"),
+    [
+        (("age,pay",), {"bounds": ["age=0,7", "pay=0,9"]}, ["age", "pay"]),
+        (("age", "pay"), {"bounds": ["age=0,7", "pay=private"]}, ["age", "pay"]),
+        (("pay,f",), {"bounds": ["0,9"], "step": ["pay=2"]}, ["pay", "f"]),
+        (("age,pay",), {"bounds": ["age=0,7", "pay=0,9"], "by": ["city"], "keys": ["a,b"]}, ["age", "pay"]),
+    ],
+    ids=str,
+)
+def test_a_list_of_columns_on_the_command_line(dataset, words, options, columns):
+    asked = make_question(dataset, None, "mean", words, Options(**options), unknown_keys=False)
+    assert isinstance(asked, Batch)
+    assert [query.column for query in asked.queries] == columns
+
+
+def test_a_list_of_columns_says_what_is_whose(dataset):
+    for words, options in (
+        (("age,pay",), {"bounds": ["0,7"]}),
+        (("age,pay",), {"bounds": ["age=0,7"]}),
+        (("age,nobody",), {"bounds": ["age=0,7", "nobody=0,9"]}),
+        (("age,pay",), {"bounds": ["age=0,7", "pay=0,9", "u=0,9"]}),
+        (("age,pay",), {"bounds": ["age=0,7", "pay=0,9"], "by": ["city"]}),
+        ((), {"bounds": ["0,7"]}),
+    ):
+        assert made(dataset, "mean", words, options) is None
+
+
 def test_a_list_of_columns_is_a_batch(dataset):
     assert isinstance(dataset.mean("age", bounds=(0, 9)), Query)
     both = dataset.mean(["age", "f"], bounds={"age": (0, 9)})

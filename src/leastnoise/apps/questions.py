@@ -19,7 +19,7 @@ from leastnoise.model import unknown_label
 from leastnoise.release import Dataset
 
 if TYPE_CHECKING:
-    from leastnoise.release import Query
+    from leastnoise.release import Batch, Query
     from leastnoise.release.configuration import DatasetSettings
 
 __all__ = ["OPTIONS_OF", "QUESTIONS", "Question", "make_question", "takes"]
@@ -44,6 +44,7 @@ class Question:
         words: The parameters that the words after the question fill: one each, or all of them the last.
         several: How many words there must be at least, where all of them are for one parameter; None: one for each.
         fixed: Parameters that the name of the question says.
+        lists: Whether its one word may be a list of columns, which are asked about under one price.
     """
 
     method: str
@@ -51,15 +52,17 @@ class Question:
     words: tuple[str, ...] = ()
     several: int | None = None
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    lists: bool = False
 
 
 _FINDS_KEYS = ("count", "sum", "mean", "most-common")  # whose keys need not be listed, with a δ
+_NO_COLUMN = ("condition", "levels")
 _VALUES = "salary --bounds 0,200000"
 QUESTIONS: Mapping[str, Question] = {
     "count": Question("count", "count --by city --keys Bonn,Ulm"),
     "count-distinct": Question("count_distinct", "count-distinct city --groups-per-unit 2", ("column",)),
     "sum": Question("sum", f"sum {_VALUES}", ("column",)),
-    "mean": Question("mean", f"mean {_VALUES}", ("column",)),
+    "mean": Question("mean", f"mean {_VALUES}", ("column",), lists=True),
     "proportion": Question("proportion", 'proportion "age >= 65" --by city --keys Bonn,Ulm', ("condition",)),
     "ratio": Question("ratio", "ratio pay hours --bounds pay=0,9000 --bounds hours=0,60", ("numerator", "denominator")),
     "variance": Question("variance", f"variance {_VALUES}", ("column",)),
@@ -113,7 +116,7 @@ def make_question(
     columns: Sequence[str],
     options: Options,
     unknown_keys: bool,
-) -> Query:
+) -> Query | Batch:
     """The question that was asked.
 
     Args:
@@ -135,14 +138,19 @@ def make_question(
         if getattr(options, item.name) not in (None, (), []) and item.name not in takes(question):
             flag = f"--{item.name.replace('_', '-')}"
             raise BadParameter(f"{question} takes no {flag}", fix=f"leave it out: {asked.example}")
+    if asked.lists:
+        columns = [name for word in columns for name in ([word] if word in dataset.columns else read_list([word]))]
+    several_columns = asked.lists and len(columns) > 1
     by = tuple(columns) if asked.words == ("by",) else tuple(read_list(options.by))
     words: dict[str, Any] = {} if asked.words == ("by",) else dict(zip(asked.words, columns, strict=False))
-    if asked.words == ("levels",):
-        words = {"levels": list(columns)}
-    for name in (*by, *(word for role, word in words.items() if role not in ("condition", "levels"))):
+    if asked.words == ("levels",) or several_columns:
+        words = {asked.words[0]: list(columns)}
+    named = columns if several_columns else [word for role, word in words.items() if role not in _NO_COLUMN]
+    for name in (*by, *named):
         if name not in dataset.columns:
             raise unknown_label(name, dataset.columns, "column")
     fits = len(columns) == len(asked.words) if asked.several is None else len(columns) >= asked.several
+    fits = fits or several_columns
     if not fits:
         wanted = "columns" if asked.several else " and a ".join(asked.words) or "nothing"
         raise BadParameter(
@@ -155,7 +163,7 @@ def make_question(
             "no interval is asked for", given=options.interval_confidence, fix="add --interval-share 1/2"
         )
     asking = _Asking(dataset, settings, question, words, by, options, unknown_keys)
-    found: Query = getattr(dataset, asked.method)(**asked.fixed, **words, **asking.arguments())
+    found: Query | Batch = getattr(dataset, asked.method)(**asked.fixed, **words, **asking.arguments())
     return found
 
 
@@ -233,12 +241,15 @@ class _Asking:
         """The arguments bounds and step: of one column, or of two as dicts."""
         summed = self.options.sum_of
         about = [self.words[name] for name in ("column", "numerator", "denominator") if name in self.words]
-        about = about if summed is None else [summed]
-        if not about or self.options.grid or self.dataset.columns.get(about[0]) == "boolean":
+        listed = bool(about) and isinstance(about[0], list)
+        about = (about[0] if listed else about) if summed is None else [summed]
+        several = len(about) > 1
+        about = [name for name in about if self.dataset.columns.get(name) != "boolean"]
+        if not about or self.options.grid:
             return self._unscaled()
         bounds = {name: self._bounds(name, about) for name in about}
         steps = {name: step for name in about if (step := self._step(name, about)) is not None}
-        if len(about) > 1:
+        if several:
             return {"bounds": bounds, "step": steps or None}
         return {"bounds": bounds[about[0]], "step": steps.get(about[0])}
 

@@ -16,7 +16,7 @@ import typer
 
 if TYPE_CHECKING:
     from leastnoise.model import Privacy
-    from leastnoise.release import Dataset, Release, ReleasePlan
+    from leastnoise.release import Batch, BatchPlan, BatchRelease, Dataset, Query, Release, ReleasePlan
     from leastnoise.release.configuration import Configuration, DatasetSettings
 
 __all__ = [
@@ -157,6 +157,7 @@ def ask(
     from leastnoise.errors import BadParameter
     from leastnoise.exact import read_rational
     from leastnoise.model import Privacy
+    from leastnoise.release import Batch, BatchRelease
 
     spend, wants_price = context.info_name == "release", context.info_name == "price"
     if wants_price:
@@ -231,11 +232,10 @@ def ask(
     )
     with opened_for(source, said, spend) as (dataset, granted_by, settings):
         query = make_question(dataset, settings, question, columns or (), options, read_rational(delta, "delta") > 0)
+        if isinstance(query, Batch) and plot is not None:
+            raise BadParameter("several answers have no one picture", fix="leave --plot out, or ask about one column")
         if not spend:
-            if price is not None:
-                plan = query.plan(price, **sure)
-            else:
-                plan = query.price(error, delta=delta, currency=currency or "epsilon", **sure)
+            plan = query.plan(price, **sure) if price is not None else _priced(query, error, currency, delta, sure)
             _show_plan(plan if granted_by is None else replace(plan, left=None), form)
             if form == "table" and granted_by is not None:
                 typer.echo(not_granted(granted_by))
@@ -243,8 +243,20 @@ def ask(
         with working(f"reading {source}"):
             release = query.release(price, request_id=request_id, **sure)
         _show_release(release, dataset, form)
-        if plot is not None:
+        if plot is not None and not isinstance(release, BatchRelease):
             release.plot(plot)
+
+
+def _priced(
+    query: Query | Batch, error: str | None, currency: str | None, delta: str, sure: dict[str, Any]
+) -> ReleasePlan | BatchPlan:
+    """What a wanted error costs; of several columns, that error of each."""
+    from leastnoise.release import Batch
+
+    more = {"delta": delta, "currency": currency or "epsilon", **sure}
+    if isinstance(query, Batch):
+        return query.price([error or 0] * len(query.queries), **more)
+    return query.price(error, **more)
 
 
 def require_sensible(price: Privacy) -> None:
@@ -426,7 +438,7 @@ def working(what: str) -> Iterator[None]:
         yield
 
 
-def _show_plan(plan: ReleasePlan, form: str) -> None:
+def _show_plan(plan: ReleasePlan | BatchPlan, form: str) -> None:
     if form == "json":
         typer.echo(json.dumps(plan.to_dict(), ensure_ascii=False, indent=2))
     elif form == "csv":
@@ -436,12 +448,12 @@ def _show_plan(plan: ReleasePlan, form: str) -> None:
         typer.echo(str(plan))
 
 
-def _show_release(release: Release, dataset: Dataset, form: str) -> None:
+def _show_release(release: Release | BatchRelease, dataset: Dataset, form: str) -> None:
     if form == "json":
         typer.echo(json.dumps(release.to_dict(), ensure_ascii=False, indent=2))
         return
     if form == "csv":
-        typer.echo(release.to_csv(), nl=False)
+        typer.echo(release.table.to_csv(), nl=False)
         return
     typer.echo(str(release))
     typer.echo(f"left: {dataset.left}")

@@ -20,7 +20,7 @@ from typing import Any, overload
 
 from leastnoise.composition import Remaining, compose
 from leastnoise.data import Axis, BinAxis, Predicate, TimeAxis, col, typed
-from leastnoise.data.columns import Kind
+from leastnoise.data.columns import Kind, free_name
 from leastnoise.data.predicates.disjoint import are_disjoint
 from leastnoise.errors import BadFilter, BadParameter, NumberTooLarge, WrongCurrency
 from leastnoise.exact import NumberLike, double_of, read_rational
@@ -36,6 +36,7 @@ from leastnoise.release.queries.query import AskedDataset, Price, Query, fresh_i
 from leastnoise.release.queries.running import Running
 from leastnoise.release.result import Release
 from leastnoise.release.splitting import PriceSplit, Splitter, claimed, expected_error, parts_of, rounded_up, sum_of
+from leastnoise.release.tables import TidyTable
 from leastnoise.release.transaction import left_after, release_once
 
 __all__ = ["Batch", "BatchPlan", "BatchRelease"]
@@ -127,6 +128,24 @@ class BatchRelease(Sequence[Release]):
     def __len__(self) -> int:
         """How many questions."""
         return len(self.releases)
+
+    @property
+    def table(self) -> TidyTable:
+        """All answers as one table: the question, then its keys and numbers; nothing where a question has none."""
+        tables = [release.table for release in self.releases]
+        keys = dict.fromkeys(name for table in tables for name in table.keys)
+        names = (*keys, *dict.fromkeys(name for table in tables for name in table.names if name not in keys))
+        asked = free_name("question", names)
+        columns = {
+            asked: tuple(release.plan.question for release in self.releases for _ in range(len(release.table))),
+            **{
+                name: tuple(
+                    cell for table in tables for cell in (table[name] if name in table.names else (None,) * len(table))
+                )
+                for name in names
+            },
+        }
+        return TidyTable(columns, (asked, *keys))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready: each release, the plan and the request."""

@@ -514,7 +514,7 @@ class Dataset:
         self,
         column: list[str] | tuple[str, ...],
         bounds: Mapping[str, tuple[NumberLike, NumberLike]] | None = None,
-        step: Limit = None,
+        step: Limit | Mapping[str, NumberLike] = None,
         by: By = None,
         keys: Keys = None,
         bins: Bins = None,
@@ -529,7 +529,7 @@ class Dataset:
         self,
         column: str | list[str] | tuple[str, ...],
         bounds: Any = None,
-        step: Limit = None,
+        step: Any = None,
         by: By = None,
         keys: Keys = None,
         bins: Bins = None,
@@ -547,7 +547,8 @@ class Dataset:
                 the price. For several columns a dict from column to bounds.
                 A column of booleans needs none: it is 1 where it is true.
             step: What values are rounded to. If left out, 1 for whole numbers where each row is a unit, a ten
-                thousandth of the width or less where the rows of a unit are averaged, else a millionth.
+                thousandth of the width or less where the rows of a unit are averaged, else a millionth. For several
+                columns one for all, or a dict from column to step.
             by: The columns to break down by.
             keys: The public keys of a column, or a dict from column to keys. Those that nobody has are noisy zeros.
                 Where keys and bins are left out the keys are private too: only those of enough units show, with a δ.
@@ -569,7 +570,10 @@ class Dataset:
                 self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit),
                 _of_columns(bounds, listed, "bounds"),
             )
-            return self.batch([self._moment(Mean, name, ends.get(name), step, cells, guess) for name in listed])
+            steps = _of_columns(step, listed, "step") if isinstance(step, Mapping) else dict.fromkeys(listed, step)
+            return self.batch(
+                [self._moment(Mean, name, ends.get(name), steps.get(name), cells, guess) for name in listed]
+            )
         columns = read_by(self.table, by, keys, bins)
         if not _is_private(bounds) and read_axes(self.table, columns, keys, bins) is None:
             if guess is not None:
