@@ -24,7 +24,7 @@ from leastnoise.model import Mechanism, Privacy, number
 from leastnoise.release.arguments import FixedPoint, read_key, write_key
 from leastnoise.release.plan import AnswerPlan, quantile_of
 from leastnoise.release.queries.counts import bars_around, in_steps, options_in_steps
-from leastnoise.release.queries.unknown_keys import KeyQuery, keep_largest, require_delta
+from leastnoise.release.queries.unknown_keys import KeyQuery, keep_largest, require_delta, ways_compared
 from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tables import TidyTable, measure_names
 
@@ -105,6 +105,10 @@ class MeasuredKeys(KeyQuery):
             options=options_in_steps(ranking.options, Fraction(1)),
             notes=(
                 f"a key of {best.half_shown} shows half of the time",
+                *ways_compared(
+                    (each.mechanism, in_steps(cast(KeysFound, each.mechanism).noises[-1].error(), step))
+                    for each in (ranking.options if known else ())
+                ),
                 "; ".join(shares),
                 "compared by that count plus its error, times the errors of all other numbers",
                 *(() if known else ("the error of a mean is that of its sum divided by the count, which is private",)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -15,15 +16,15 @@ from leastnoise.ledger.record import Json, canonical
 from leastnoise.mechanisms import plan_for
 from leastnoise.mechanisms.combinatorial import plan_sorted_counts
 from leastnoise.mechanisms.histogram.noisy_threshold import ThresholdedCounts, UnknownKeys
-from leastnoise.model import LONGEST_ANSWER, MOST_CELLS, Privacy
+from leastnoise.model import LONGEST_ANSWER, MOST_CELLS, ErrorEstimate, Mechanism, Privacy
 from leastnoise.release.arguments import read_key, write_key
-from leastnoise.release.plan import AnswerPlan, quantile_of
+from leastnoise.release.plan import AnswerPlan, mechanism_name, quantile_of
 from leastnoise.release.queries.counts import bars_around, whole_numbers
 from leastnoise.release.queries.query import Query
 from leastnoise.release.sensitivity import sensitivity_of
 from leastnoise.release.tables import TidyTable
 
-__all__ = ["CountUnknownKeys", "KeyQuery", "SortedCountsQuery", "keep_largest", "require_delta"]
+__all__ = ["CountUnknownKeys", "KeyQuery", "SortedCountsQuery", "keep_largest", "require_delta", "ways_compared"]
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -91,6 +92,9 @@ class CountUnknownKeys(KeyQuery):
             options=ranking.options,
             notes=(
                 f"a key of {mechanism.half_shown} shows half of the time; it shows if its noisy count is at least that",
+                *ways_compared(
+                    (each.mechanism, cast(ThresholdedCounts, each.mechanism).noise.error()) for each in ranking.options
+                ),
                 "compared by that count plus the expected error",
                 "the error is that of the noise; of very many keys those with the largest noisy counts are kept",
             ),
@@ -161,6 +165,17 @@ class SortedCountsQuery(KeyQuery):
         """By rank; what is beyond the list is zero."""
         counts = (*drawn, *[0] * (self.top - len(drawn)))[: self.top]
         return TidyTable({"rank": tuple(range(1, self.top + 1)), "value": tuple(counts)}, ("rank",))
+
+
+def ways_compared(ways: Iterable[tuple[Mechanism, ErrorEstimate]]) -> tuple[str, ...]:
+    """What is gained and lost by each way to find keys: how rare a key still shows, and how far off its number is."""
+    found = [
+        f"{mechanism_name(mechanism)} {half_shown} and {float(error.expected):.3g}"
+        for mechanism, error in ways
+        if (half_shown := getattr(mechanism, "half_shown", None)) is not None
+    ]
+    said = "the count from which a key shows half of the time, and how far off its number is, by each way"
+    return (f"{said}: {'; '.join(found)}",) if len(found) > 1 else ()
 
 
 def require_delta(price: Privacy) -> None:
