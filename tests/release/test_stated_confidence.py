@@ -89,6 +89,6 @@ def test_intervals_hold_as_often_as_they_say(open_people, name):
 
 
 def test_intervals_of_a_lower_confidence_would_be_caught(open_people):
-    for name in ("count by city", "sum", "proportion", "tables"):
+    for name in ("count by city", "sum", "proportion"):
         found = held(STATED[name](open_people()), PRICE, Fraction(1, 2))
         assert min(binom.cdf(inside, shown, float(LEVEL)) for inside, shown in found.values()) < ALPHA / len(found)
