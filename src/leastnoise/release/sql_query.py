@@ -30,6 +30,7 @@ from leastnoise.data.predicates import (
     SelectText,
     Statement,
     holds,
+    place_in,
     read_select,
     type_of,
     typed,
@@ -37,7 +38,7 @@ from leastnoise.data.predicates import (
     value_of,
 )
 from leastnoise.data.predicates.nodes import And, ComparisonTest, IsIn, IsMissing, Literal, Name, Term
-from leastnoise.errors import BadFilter, BadParameter, InputError, LimitError
+from leastnoise.errors import BadFilter, BadParameter, InputError, LimitError, UnsafeJoin
 from leastnoise.exact import NumberLike
 from leastnoise.model import LEVEL, aligned, html_table, rich_table
 from leastnoise.release.batch import Batch, BatchPlan
@@ -264,11 +265,10 @@ def _place_of(error: InputError | LimitError, text: object) -> str:
     """Where a statement has what an error speaks of; its beginning where the words are not there."""
     if not isinstance(text, str):
         return ""
-    for words in (getattr(error, "alias", ""), error.given or "", (error.given or "").rpartition(".")[2]):
-        if words and (start := text.lower().find(words.lower())) >= 0:
-            before = text[:start]
-            return f"line {before.count(chr(10)) + 1}, column {start - before.rfind(chr(10))}"
-    return "line 1, column 1"
+    for words in (error.given or "", (error.given or "").rpartition(".")[2]):
+        if words and (found := re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE)):
+            return place_in(text, found.start())
+    return place_in(text, 0)
 
 
 def _read(dataset: Dataset, text: str) -> SQLQuery:
@@ -297,7 +297,11 @@ def _view_of(dataset: Dataset, text: SelectText, *, per_unit: bool = False) -> t
         view, inner = _view_of(dataset, tables[0].subquery, per_unit=True)
         view = _per_unit(view, inner, tables[0])
     elif database is not None:
-        view = database.join([_source(table, tables[:place], database) for place, table in enumerate(tables)])
+        sources = [_source(table, tables[:place], database) for place, table in enumerate(tables)]
+        try:
+            view = database.join(sources)
+        except UnsafeJoin as error:
+            raise error.located(next((each.position for each in tables if each.alias == error.alias), "")) from None
         named = {
             f"{table.alias}.{name}": f"{table.name}.{name}"
             for table in tables
@@ -354,7 +358,7 @@ def _qualified(view: Dataset, tables: Sequence[FromTable]) -> Callable[[tuple[st
         found = [name for table in tables if (name := f"{table.alias}.{parts[0]}") in view.columns]
         if len(found) > 1:
             raise BadFilter("several tables have this column", given=parts[0], fix=f"write {' or '.join(found)}")
-        return found[0] if found else None
+        return found[0] if found else parts[0] if parts[0] in view.columns else None  # as errors and records write it
 
     return resolve
 
@@ -406,9 +410,15 @@ class _Questions:
         if not aggregates:
             raise BadFilter("nothing is counted or added up", fix="select an aggregate: COUNT(*)")
         by, where = self._breakdown()
-        if "keys" not in by and "bins" not in by and by and any(name for name in by["by"]):
-            self._require_countable(aggregates, by["by"])
-        return tuple(self._question(what, by, where) for what in aggregates)
+        found = list[Query]()
+        for what in aggregates:
+            try:
+                if "keys" not in by and "bins" not in by and by and any(name for name in by["by"]):
+                    self._require_countable(aggregates, by["by"])
+                found.append(self._question(what, by, where))
+            except (InputError, LimitError) as error:
+                raise error.located(what.position) from None
+        return tuple(found)
 
     @property
     def places(self) -> dict[str, int]:

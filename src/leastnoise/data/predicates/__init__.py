@@ -10,6 +10,7 @@ from leastnoise.data.predicates.nodes import Predicate
 from leastnoise.data.predicates.parser import parse, parse_expression
 from leastnoise.data.predicates.statements import FromTable, Item, SelectText, Statement, read_select
 from leastnoise.data.predicates.typecheck import Schema, type_of, typed, typed_term
+from leastnoise.data.predicates.words import place_in
 from leastnoise.errors import BadFilter, shown
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "holds",
     "parse",
     "parse_expression",
+    "place_in",
     "read_filter",
     "read_select",
     "type_of",

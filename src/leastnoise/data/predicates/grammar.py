@@ -20,7 +20,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from leastnoise.data.predicates.nodes import MAX_DEPTH, MAX_TEXT
-from leastnoise.data.predicates.words import advice_for, one
+from leastnoise.data.predicates.words import advice_for, one, place_in
 from leastnoise.errors import BadFilter
 
 __all__ = ["position_of", "read_tree"]
@@ -92,7 +92,7 @@ def read_tree(
     _require_flat(tokens, what)
     if not comments and (noted := next((token for token in tokens if token.comments), None)):
         raise BadFilter(
-            f"{one(what)} has no comments (near {_at(noted)})",
+            f"{one(what)} has no comments (near {place_in(text, noted.start)})",
             given=noted.comments[0][:40],
             fix="leave it out, or put a space between the signs",
         )
@@ -115,8 +115,8 @@ def position_of(node: exp.Expr) -> str:
     """Where a node begins, by the first name or function in it that knows its place; "" where none does."""
     for part in node.walk(bfs=False):
         if "line" in part.meta:
-            length = part.meta["end"] - part.meta["start"]
-            return f"line {part.meta['line']}, column {part.meta['col'] - length}"
+            column = part.meta["col"] - (part.meta["end"] - part.meta["start"])
+            return f"line {part.meta['line']}" + (f", column {column}" if column > 0 else "")
     return ""
 
 
@@ -135,10 +135,12 @@ def _tokens(text: str, what: str) -> list[Token]:
     try:
         return _grammar.tokenize(text)
     except TokenError:
-        left = _QUOTED.sub("", text)
-    mark = next((character for character in left if character in _UNCLOSED), "")
-    fix = _UNCLOSED.get(mark, "see that quotes and comments are closed")
-    raise BadFilter(f"the {what} has something that is not closed", given=text[-60:], fix=fix)
+        left = _QUOTED.sub(lambda quoted: " " * len(quoted[0]), text)
+    start = next((place for place, character in enumerate(left) if character in _UNCLOSED), max(left.find("/*"), 0))
+    fix = _UNCLOSED.get(left[start : start + 1], "see that quotes and comments are closed")
+    raise BadFilter(
+        f"the {what} has something that is not closed ({place_in(text, start)})", given=text[start:][:60], fix=fix
+    )
 
 
 def _require_flat(tokens: Sequence[Token], what: str) -> None:
@@ -161,10 +163,6 @@ def _too_deep(what: str) -> BadFilter:
     )
 
 
-def _at(token: Token) -> str:
-    return f"line {token.line}, column {token.col - (token.end - token.start)}"
-
-
 def _unreadable(
     error: ParseError, tokens: Sequence[Token], text: str, what: str, columns: Collection[str]
 ) -> BadFilter:
@@ -175,24 +173,31 @@ def _unreadable(
     before, here = tokens[max(place - 1, 0)], tokens[place]
     for token in tokens[: place + 2]:
         if token.token_type is TokenType.SEMICOLON:
-            return BadFilter(f"{one(what)} has no ; ({_at(token)})", given=text[token.start :][:40], fix=_SIGNS[";"])
+            return BadFilter(
+                f"{one(what)} has no ; ({place_in(text, token.start)})", given=text[token.start :][:40], fix=_SIGNS[";"]
+            )
         word = token.text
         if token.token_type in (TokenType.STRING, TokenType.IDENTIFIER) or word in columns:
             continue
         if what == "statement" and word.upper() in _OF_STATEMENTS:
             continue
         if advice := advice_for(word):
-            return BadFilter(f"{one(what)} has no {word.upper()} ({_at(token)})", given=word, fix=advice)
-    if before.token_type is TokenType.NUMBER and here.token_type in (TokenType.VAR, TokenType.NUMBER, TokenType.DOT):
+            return BadFilter(
+                f"{one(what)} has no {word.upper()} ({place_in(text, token.start)})", given=word, fix=advice
+            )
+    together = here.start == before.end + 1 and here.token_type in (TokenType.VAR, TokenType.NUMBER, TokenType.DOT)
+    if before.token_type is TokenType.NUMBER and together:
         return BadFilter(
-            f"this is no number ({_at(before)})", given=text[before.start :][:40], fix="write 18, 0.5 or 1e6"
+            f"this is no number ({place_in(text, before.start)})",
+            given=text[before.start :][:40],
+            fix="write 18, 0.5 or 1e6",
         )
     signs = {here.text, before.text, text[here.start :][:1]}
     usual = "write comparisons such as age >= 18 joined with AND, OR and NOT, and close all parentheses"
     if what == "statement" and here.text.isidentifier():
         usual = f'{usual}; a column called {here.text} is written "{here.text}"'
     return BadFilter(
-        f"expected something else in the {what} at {_at(here)}",
+        f"expected something else in the {what} at {place_in(text, here.start)}",
         given=text[here.start :][:40],
         fix=next((fix for sign, fix in _SIGNS.items() if sign in signs), usual),
     )

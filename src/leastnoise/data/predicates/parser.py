@@ -91,6 +91,17 @@ _NODES = {
     "ILike": ("ILIKE", str(advice_for("ILIKE"))),
     "Table": ("such a table", "name a table that was opened, and nothing beside it"),
     "National": ("N'…'", "write the text in single quotes"),
+    "In": ("IN without a list", "list literals in parentheses: city IN ('Bonn', 'Ulm')"),
+    "NullSafeEQ": ("IS NOT DISTINCT FROM", "write a = b OR (a IS MISSING AND b IS MISSING)"),
+    "NullSafeNEQ": ("IS DISTINCT FROM", "write NOT (a = b OR (a IS MISSING AND b IS MISSING))"),
+    "Array": ("[", "use IN (…) with parentheses"),
+    "Struct": ("{", "compare one value at a time"),
+    "JSONExtract": ("->", "name a column"),
+    "TableAlias": ("names of columns beside the name of a table", "name the table alone: FROM orders AS o"),
+    "Rollup": ("ROLLUP", "write one statement for each breakdown"),
+    "Cube": ("CUBE", "write one statement for each breakdown"),
+    "GroupingSets": ("GROUPING SETS", "write one statement for each breakdown"),
+    "Fetch": ("FETCH", "write LIMIT 10"),
 }
 
 
@@ -185,8 +196,10 @@ class ExpressionReader:
             case Literal(value=bool() as value):
                 return Constant(value)
             case Name() | Case() | Function() | Cast():
-                return ComparisonTest("=", part, Literal(True))
-        raise BadFilter("a value stands where a condition is wanted", fix="compare it: age >= 18")
+                return ComparisonTest("=", part, Literal(True)).at(part.position)
+        raise BadFilter(
+            "a value stands where a condition is wanted", given=str(part), fix="compare it: age >= 18"
+        ).located(self._where(node))
 
     def any_value(self, node: exp.Expr) -> Term:
         """A value, or a condition as a boolean."""
@@ -205,7 +218,11 @@ class ExpressionReader:
             distinct, given = True, list(given[0].expressions)
         if len(given) == 1 and type(given[0]).__name__ == "Star" and name == "count":
             self._require_only(given[0])
+            if distinct:
+                raise self._no("COUNT(DISTINCT *)", node, "count rows: COUNT(*), or units: COUNT(DISTINCT unit)")
             return Aggregate(name, position=where)
+        if not given:
+            raise self._no(f"{name}()", node, "write count(*), or count(x) for the rows that have a value x")
         if name == "any" and len(given) == 1:
             return Aggregate(name, condition=self.truth(given[0]), position=where)
         return Aggregate(name, tuple(self.any_value(argument) for argument in given), None, distinct, where)
@@ -306,9 +323,9 @@ class ExpressionReader:
         found = _like(self.value(node.this), self._text(node.args["expression"]))
         return ~found if node.args.get("negate") else found
 
-    def _text(self, node: exp.Expr) -> str:
+    def _text(self, node: exp.Expr, example: str = "'Bad %'") -> str:
         if type(node).__name__ != "Literal" or not node.args.get("is_string"):
-            raise BadFilter("expected 'text' in quotes", given=node.name[:40], fix="write for example 'Bad %'")
+            raise BadFilter("expected 'text' in quotes", given=node.name[:40], fix=f"write for example {example}")
         return str(read_literal(node.this).value)
 
     def _is(self, node: exp.Expr) -> Predicate:
@@ -432,7 +449,7 @@ class ExpressionReader:
         if name == "if" and len(arguments) == 3:
             return Case((self.truth(arguments[0]),), (self._result(arguments[1]),), self._result(arguments[2]))
         if name == "date_trunc" and len(arguments) == 2:
-            unit = self._text(arguments[0]).lower()
+            unit = self._text(arguments[0], "date_trunc('month', day)").lower()
             if unit not in TRUNCATIONS:
                 raise self._no(f"date_trunc to {unit!r}", node, f"the units are {', '.join(TRUNCATIONS)}")
             return Truncated(unit, self.value(arguments[1]))

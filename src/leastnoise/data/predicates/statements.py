@@ -11,6 +11,7 @@ has is refused by its name, with its line and column. Which table has which colu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from leastnoise.data.predicates.expressions import Aggregate
 from leastnoise.data.predicates.nodes import Name, Predicate, Term
 from leastnoise.data.predicates.parser import FEATURES, ExpressionReader
+from leastnoise.data.predicates.words import place_in
 from leastnoise.errors import BadFilter, InputError, UnknownColumn
 
 if TYPE_CHECKING:
@@ -113,10 +115,10 @@ def read_select(text: str) -> SelectText:
 
     if not isinstance(text, str):
         raise BadFilter("a statement is text", given=type(text).__name__, fix="write 'SELECT COUNT(*) FROM people'")
-    words = text.split(None, 1)
-    if words and words[0].upper() in ("WITH", "FROM", "VALUES", "TABLE", "("):
-        problem = f"a statement does not begin with {words[0].upper()} (line 1, column 1)"
-        raise BadFilter(problem, given=words[0], fix="begin with SELECT")
+    word = re.match(r"\s*([^\W\d]\w*|\()", text)
+    if word and word[1].upper() != "SELECT":
+        problem = f"a statement does not begin with {word[1].upper()} ({place_in(text, word.start(1))})"
+        raise BadFilter(problem, given=word[1], fix="begin with SELECT: SELECT COUNT(*) FROM people")
     return SelectText(read_tree(text, "statement", exp.Select, comments=True))
 
 
@@ -158,6 +160,8 @@ class SelectText:
         where, group = tree.args.get("where"), tree.args.get("group")
         if group is not None:
             reader.require_only(group, "expressions")
+            if not group.expressions:
+                raise reader.refused(group, "GROUP BY without a value", "write GROUP BY city")
         grouped = tuple(self._grouped(node, items, reader) for node in (group.expressions if group is not None else ()))
         answer = _AnswerReader(items, resolve)
         having, order = tree.args.get("having"), tree.args.get("order")
@@ -183,7 +187,8 @@ class SelectText:
             self._plain.require_only(node, "this", "alias")
             return FromTable(named or "subquery", named or "subquery", where, subquery=SelectText(node.this))
         if kind != "Table" or type(node.this).__name__ != "Identifier":
-            raise self._plain.refused(node, "functions of tables", "name a table that was opened")
+            named = "functions of tables" if type(node.this).__name__ == "Anonymous" else "such a table"
+            raise self._plain.refused(node, named, "name a table that was opened: FROM people")
         self._plain.require_only(node, "this", "db", "catalog", "alias")
         parts = [node.args[key] for key in ("catalog", "db") if node.args.get(key) is not None] + [node.this]
         name = ".".join(str(part.this) for part in parts)
@@ -198,7 +203,7 @@ class SelectText:
         table = self._table(node.this)
         if table.subquery is not None:
             raise self._plain.refused(node, "subqueries in joins", "join tables along declared links")
-        pairs = [(self._end(side), self._end(other)) for side, other in self._equalities(node.args.get("on"))]
+        pairs = [(self._end(side), self._end(other)) for side, other in self._equalities(node)]
         pairs += [(("", str(name.this)), (table.alias, str(name.this))) for name in node.args.get("using") or ()]
         if not pairs:
             raise self._plain.refused(node, "tables side by side", "write JOIN … ON a.x = b.y")
@@ -210,7 +215,8 @@ class SelectText:
             raise self._plain.refused(node, "such a side of = in ON", "write columns with their tables: a.x = b.y")
         return str(node.args["table"].this), str(node.this.this)
 
-    def _equalities(self, node: Any) -> list[tuple[Any, Any]]:
+    def _equalities(self, join: Any) -> list[tuple[Any, Any]]:
+        node = join.args.get("on")
         waiting, found = [] if node is None else [node], list[tuple[Any, Any]]()
         while waiting:
             part = waiting.pop(0)
@@ -222,8 +228,9 @@ class SelectText:
             elif kind == "EQ":
                 found.append((part.this, part.args["expression"]))
             else:
+                placed = part if self._plain.where(part) else join
                 raise self._plain.refused(
-                    part, f"{kind.upper()} in ON", "compare two columns, and put the rest in WHERE"
+                    placed, f"{kind.upper()} in ON", "compare two columns, and put the rest in WHERE"
                 )
         return found
 

@@ -133,9 +133,8 @@ def _typed_term(term: Term, columns: Schema) -> Term:
             timed = part in ("hour", "minute")
             if kind_of(inner) is not Kind.TIMESTAMP and (timed or kind_of(inner) is not Kind.DATE):
                 wanted = "a time" if timed else "a date or a time"
-                raise BadFilter(
-                    f"{part} is a part of {wanted}", given=_described(inner), fix="cast it: CAST(x AS DATE)"
-                )
+                fix = "name a column of times" if timed else "cast it: CAST(x AS DATE)"
+                raise BadFilter(f"{part} is a part of {wanted}", given=_described(inner), fix=fix)
             return DatePart(part, inner)
         case Truncated(unit, inner):
             inner = typed_term(inner, columns)
