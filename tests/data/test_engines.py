@@ -318,3 +318,19 @@ def test_where_memory_does_not_do_the_units_are_taken_in_parts(tmp_path, monkeyp
     assert parts == whole
     assert at_once == 5
     assert more > 16
+
+
+def test_what_a_session_of_duckdb_has_attached_is_refused_with_the_reason(tmp_path):
+    """Such as a Postgres, of which DuckDB reads NaN in a NUMERIC as 0: a session, a relation, a view, a table's name."""
+    with duckdb.connect(str(tmp_path / "other.duckdb")) as connection:
+        connection.execute("CREATE TABLE visits AS SELECT 1 AS person")
+    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+        connection.execute(f"ATTACH '{tmp_path / 'other.duckdb'}' AS server")
+        connection.execute("CREATE VIEW visits AS FROM server.visits")
+        for source in (connection, connection.table("server.visits")):
+            with pytest.raises(BadSource, match=r"rules that lose values.*postgresql://") as caught:
+                open_table(source)
+            assert "person" not in str(caught.value)
+    for name in ("visits", "server.main.visits"):
+        with pytest.raises(BadSource, match="tables of its own file alone"):
+            open_table(tmp_path / "shop.duckdb", table=name)

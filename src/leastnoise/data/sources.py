@@ -107,6 +107,12 @@ def open_table(
         return _file(_at_home(source), table, columns, privacy_unit, limits)
     if module in ("pandas", "polars", "pyarrow"):
         return _frame(source, module, table, columns, limits)
+    if module.lstrip("_") == "duckdb":
+        raise BadSource(
+            "a session of DuckDB is not opened: what it has attached may be read by rules that lose values",
+            given=type(source).__name__,
+            fix="pass the path of the DuckDB file, and for a Postgres attached to it 'postgresql://…' of its server",
+        )
     raise BadSource("this is no table that can be opened", given=type(source).__name__, fix=_EXAMPLES)
 
 

@@ -303,7 +303,11 @@ def _is_interruption(error: Exception) -> bool:
 
 
 def _bad_source(given: str) -> BadSource:
-    return BadSource("the source can't be read as a table", given=given, fix="see that it is complete and readable")
+    return BadSource(
+        "the source can't be read as a table",
+        given=given,
+        fix="see that it is complete and readable, and that a view reads tables of its own file alone",
+    )
 
 
 def path_list(files: Sequence[Path]) -> str:

@@ -9,6 +9,10 @@ The shared texts hold a few words that these lack. They are rewritten here, in t
 - `&`, `|` and `left` have other names in Trino; BigQuery counts the days of the week from Sunday;
 - Snowflake makes capitals of names without quotes: all names are quoted as they are written. NaN equals itself there.
 
+What a source that opens one of them has to see to: Snowflake's session settles how a date is written and read
+(DATE_INPUT_FORMAT and DATE_OUTPUT_FORMAT as YYYY-MM-DD); ids of nanoseconds meet in the microseconds of the plain form
+and name no unit; a row of many long texts may exceed what BigQuery and Snowflake hold in one (`LONGEST_TEXT`).
+
 What has no form that could not fail on a row is left out: `times`, which quantiles of bounded units need, for Trino's
 sequences end at 10,000 numbers, and BigQuery and Snowflake make no rows in a SELECT.
 """
@@ -205,7 +209,7 @@ class SnowflakeDialect(PreparedDialect):
     language = "snowflake"
     wide = "DECIMAL(38, 0)"
     text = "VARCHAR"
-    timestamp = "TIMESTAMP_NTZ"
+    timestamp = "TIMESTAMP_NTZ(6)"
     text_tests: ClassVar[Mapping[str, str]] = {
         "starts_with": "startswith",
         "ends_with": "endswith",
