@@ -321,7 +321,7 @@ def test_where_memory_does_not_do_the_units_are_taken_in_parts(tmp_path, monkeyp
 
 
 def test_what_a_session_of_duckdb_has_attached_is_refused_with_the_reason(tmp_path):
-    """Such as a Postgres, of which DuckDB reads NaN in a NUMERIC as 0: a session, a relation, a view, a table's name."""
+    """Such as a Postgres, of which DuckDB reads NaN in a NUMERIC as 0: a session, a relation, a view, a name."""
     with duckdb.connect(str(tmp_path / "other.duckdb")) as connection:
         connection.execute("CREATE TABLE visits AS SELECT 1 AS person")
     with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:

@@ -150,28 +150,29 @@ COLUMNS = {
     name: Column(name, kind, "", limits=whole_range(32 if name == "whole" else 64)) for name, kind in KINDS.items()
 }
 _ODD = '"we""ird `n%me"'
+LEAVES = {
+    Kind.INTEGER: ["whole", "big", "0", "-3", "7", "18446744073709551616", "whole % 5"],
+    Kind.REAL: ["real", "other", "money", "0.5", "-2.5", "1e25", "0", "1e200", "1e-200"],
+    Kind.TEXT: ["name", _ODD, "'Köln'", "' a '", "'12'", "''"],
+    Kind.BOOLEAN: ["flag", "TRUE", "FALSE"],
+    Kind.DATE: ["born", "DATE '2000-02-29'"],
+    Kind.TIMESTAMP: ["seen", "TIMESTAMP '1999-12-31 23:59:59'"],
+}
 
 
-def _written(dice, kind, deep):
+def _written(dice, kind, deep, leaves):
     """A text of this kind, which the checks of the language may still refuse."""
 
     def other(kind):
-        return _written(dice, kind, deep - 1)
+        return _written(dice, kind, deep - 1, leaves)
 
     def test():
         kind = dice.choice([Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP, Kind.BOOLEAN])
         if kind is Kind.BOOLEAN:
-            return dice.choice(["flag", f"{other(dice.choice(list(leaves)))} IS MISSING"])
+            missing = f"{other(dice.choice(list(leaves)))} IS MISSING"
+            return dice.choice([f"{other(kind)} = TRUE", missing, f"NOT ({missing})"])
         return f"{other(kind)} {dice.choice(['=', '<', '>=', '!='])} {other(kind)}"
 
-    leaves = {
-        Kind.INTEGER: ["whole", "big", "0", "-3", "7", "18446744073709551616", "whole % 5"],
-        Kind.REAL: ["real", "other", "money", "0.5", "-2.5", "1e25", "0", "1e200", "1e-200"],
-        Kind.TEXT: ["name", _ODD, "'Köln'", "' a '", "'12'", "''"],
-        Kind.BOOLEAN: ["flag", "TRUE", "FALSE"],
-        Kind.DATE: ["born", "DATE '2000-02-29'"],
-        Kind.TIMESTAMP: ["seen", "TIMESTAMP '1999-12-31 23:59:59'"],
-    }
     if deep <= 0:
         return dice.choice(leaves[kind])
     number = dice.choice([Kind.INTEGER, Kind.REAL])
@@ -222,14 +223,14 @@ def _written(dice, kind, deep):
     return dice.choice(shapes)()
 
 
-def expressions(dice, count, deep=3):
+def expressions(dice, count, deep=3, columns=COLUMNS, leaves=LEAVES):
     """So many random expressions that the language allows."""
     kinds = [Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP]
     found = []
     while len(found) < count:
-        text = _written(dice, dice.choice(kinds), dice.randint(1, deep))
+        text = _written(dice, dice.choice(kinds), dice.randint(1, deep), leaves)
         try:
-            found.append(parse_expression(text, COLUMNS))
+            found.append(parse_expression(text, columns))
         except BadFilter:
             continue  # too large to be safe: also found by the checks alone
     return found
