@@ -6,6 +6,7 @@ import json
 import socket
 import threading
 import time
+from collections import Counter
 from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
@@ -414,6 +415,32 @@ def test_a_client_that_does_not_take_its_answer_is_dropped(impatient):
     with socket.create_connection(impatient, timeout=20) as other:
         other.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         assert b"200" in other.recv(1000)
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_what_fails_is_never_quoted_also_in_the_middle_of_an_answer(begun, caplog):
+    """Neither to the client nor in the log, where uvicorn would write whatever reaches it, with its text."""
+
+    async def app(_, __, send):
+        if begun:
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"Cache-Control", b"public")]})
+            await send({"type": "http.response.body", "body": b"first", "more_body": True})
+        raise ValueError("Logville")
+
+    sent, counted = [], Counter()
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+    asyncio.run(guards.Guard(app, counted)(scope, None, send))
+    assert counted == {f"status {200 if begun else 500}": 1}
+    headers = dict(sent[0]["headers"])
+    assert {name.lower().encode() for name in guards.HEADERS} <= {name.lower() for name in headers}
+    assert (b"Cache-Control" in headers) == begun
+    assert sent[-1].get("more_body", False) == begun  # so that uvicorn closes the connection
+    assert "Logville" not in caplog.text + str(sent)
+    assert "ValueError" in caplog.text
 
 
 # ---------------------------------------------------------------------- what else is told

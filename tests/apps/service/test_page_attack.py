@@ -220,7 +220,11 @@ def test_what_is_shown_otherwise_is_sent_as_it_was(server, visit):
     page = visit(server.token("uma"))
     page.goto(f"{server.url}/page/ask?dataset=people&kind=json")
     question = {"question": "count", "by": "city", "keys": [TURNED, "\nMetz", "N\u00a0ice"]}
-    page.fill("#f-json", json.dumps(question, ensure_ascii=False))
+    typed = json.dumps(question, ensure_ascii=False)
+    page.fill("#f-json", typed)
+    with page.expect_navigation(wait_until="load"):
+        page.click("text=Plan (free)")
+    assert page.input_value("#f-json") == typed
     page.wait_for_selector("#slider")
     assert "\\u202e" in page.inner_text("table.expected")
     page.click("text=Release: spend this price")

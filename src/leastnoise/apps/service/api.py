@@ -9,7 +9,6 @@ import asyncio
 import csv
 import io
 import json
-import logging
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -25,9 +24,9 @@ from starlette.exceptions import HTTPException
 
 import leastnoise
 from leastnoise.apps.service.access import Principal, new_token
-from leastnoise.apps.service.guards import HEADERS, Limiter, Next, read_json
+from leastnoise.apps.service.guards import Guard, Limiter, read_json
 from leastnoise.apps.service.pages import add_page, tables_of
-from leastnoise.apps.service.problems import PROBLEM, failure_place, problem_of
+from leastnoise.apps.service.problems import PROBLEM, problem_of
 from leastnoise.apps.service.service import Service
 from leastnoise.apps.service.settings import read_duration
 from leastnoise.apps.service.store import Asked, StoredToken
@@ -38,8 +37,6 @@ from leastnoise.release.calls import read_written_price
 from leastnoise.release.remote import write_left
 
 __all__ = ["make_app"]
-
-_log = logging.getLogger("leastnoise.service")
 
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")  # what a cell that spreadsheets reckon with begins with
 _LINES_AT_ONCE = 1000
@@ -126,17 +123,7 @@ def make_app(service: Service) -> FastAPI:
     async def body_of(request: Request) -> Any:
         return await read_json(request, service.settings.largest_body)
 
-    @app.middleware("http")
-    async def guard(request: Request, call_next: Next) -> Response:
-        try:
-            response = await call_next(request)
-        except Exception as error:
-            _log.error("%s", failure_place(error))
-            response = problem_of(error)
-        for name, value in HEADERS.items():
-            response.headers.setdefault(name, value)
-        service.counted[f"status {response.status_code}"] += 1
-        return response
+    app.add_middleware(Guard, counted=service.counted)
 
     @app.exception_handler(LeastNoiseError)
     async def refused(request: Request, error: LeastNoiseError) -> Response:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import time
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections import Counter, OrderedDict
 from math import isfinite
 from typing import Any, NoReturn
 from urllib.parse import parse_qsl
 
 import h11
-from fastapi import Request, Response
+from fastapi import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from leastnoise.apps.service.problems import failure_place, problem_of
 from leastnoise.errors import BadParameter, TooLarge, TooManyRequests
 
-__all__ = ["HEADERS", "Limiter", "PatientProtocol", "parse_json", "read_form", "read_json"]
+__all__ = ["HEADERS", "Guard", "Limiter", "PatientProtocol", "parse_json", "read_form", "read_json"]
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -28,6 +30,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 _BODY_SECONDS = 10  # that a body may take to arrive
 _ANSWERING_SECONDS = 5  # more, in which whoever is too slow is told so
 _HEAD_SECONDS = 10  # that a head may take to arrive
@@ -35,7 +38,41 @@ _TAKING_SECONDS = 30  # that a client may leave an answer that is written
 _MOST_CLIENTS = 10_000
 _DEEPEST = 30  # levels of a body
 
-Next = Callable[[Request], Awaitable[Response]]
+_log = logging.getLogger("leastnoise.service")
+
+
+class Guard:
+    """Around every request: the headers of every answer, a count of its status, and no word of what failed.
+
+    Args:
+        app: The application.
+        counted: Counts answers by their status.
+    """
+
+    def __init__(self, app: ASGIApp, counted: Counter[str]) -> None:
+        self._app, self._counted = app, counted
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and its answer back."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        begun = False
+
+        async def sent(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                self._counted[f"status {message['status']}"] += 1
+                has = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(each for each in _HEADERS if each[0] not in has)]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sent)
+        except Exception as error:  # where an answer has begun, uvicorn closes the connection in the middle of it
+            _log.error("%s", failure_place(error))
+            if not begun:
+                await problem_of(error)(scope, receive, sent)
 
 
 class PatientProtocol(H11Protocol):

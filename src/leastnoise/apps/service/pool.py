@@ -227,6 +227,7 @@ class Pool:
             watch.cancel()
 
     async def _watch(self, running: _Running) -> None:
+        await asyncio.sleep(_LOOK)
         while running.memory() <= self.memory_limit:
             await asyncio.sleep(_LOOK)
         with suppress(ProcessLookupError):
