@@ -24,9 +24,10 @@ from starlette.exceptions import HTTPException
 
 import leastnoise
 from leastnoise.apps.service.access import Principal, new_token
+from leastnoise.apps.service.descriptions import add_problems, answers_of
 from leastnoise.apps.service.guards import Guard, Limiter, read_json
 from leastnoise.apps.service.pages import add_page, tables_of
-from leastnoise.apps.service.problems import PROBLEM, problem_of
+from leastnoise.apps.service.problems import problem_of
 from leastnoise.apps.service.service import Service
 from leastnoise.apps.service.settings import read_duration
 from leastnoise.apps.service.store import Asked, StoredToken
@@ -77,7 +78,6 @@ def make_app(service: Service) -> FastAPI:
         yield
         await service.stop()
 
-    problem = {"content": {"application/problem+json": {"schema": PROBLEM}}}
     app = FastAPI(
         title="leastnoise",
         version=leastnoise.__version__,
@@ -87,16 +87,6 @@ def make_app(service: Service) -> FastAPI:
         openapi_url="/v1/openapi.json",
         redirect_slashes=False,  # they would be made of what the client says it is called
         lifespan=lifespan,
-        responses={
-            401: {"description": "No valid token.", **problem},
-            403: {"description": "Not allowed, or no budget left.", **problem},
-            404: {"description": "Nothing here for this token.", **problem},
-            409: {"description": "Another state, or waiting for approval.", **problem},
-            422: {"description": "What was asked for makes no sense.", **problem},
-            423: {"description": "Failures wait for a curator.", **problem},
-            429: {"description": "Too many requests.", **problem},
-            503: {"description": "Not now.", **problem},
-        },
     )
     callers = Limiter(service.settings.requests_per_minute)
     failures = Limiter(service.settings.failures_per_minute)
@@ -149,40 +139,56 @@ def make_app(service: Service) -> FastAPI:
     for add in (_add_questions, _add_releases, _add_ledger, _add_tokens):
         add(app, service, known, body)
     page = add_page(app, service, enter)
+    make_description = app.openapi
+
+    def description() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            add_problems(make_description())
+        return app.openapi_schema or {}
+
+    app.openapi = description  # type: ignore[method-assign]
     return app
 
 
 def _add_questions(app: FastAPI, service: Service, known: Any, body: Any) -> None:
     """Datasets, plans and prices: free."""
 
-    @app.get("/v1/health", summary="Whether the service runs; needs no token")
+    @app.get("/v1/health", summary="Whether the service runs; needs no token", **answers_of("health"))
     async def health() -> dict[str, str]:
         return {"status": "ok", "version": leastnoise.__version__}
 
-    @app.get("/v1/datasets", summary="The datasets of this token")
+    @app.get("/v1/datasets", summary="The datasets of this token", **answers_of("datasets"))
     async def datasets(*, who: Principal = known) -> dict[str, Any]:
         listed = [{"name": name} for name in service.seen_by(who)]
         return {"version": leastnoise.__version__, "name": who.name, "role": who.role, "datasets": listed}
 
-    @app.get("/v1/datasets/{name:path}/left", summary="What one more question may cost")
+    @app.get("/v1/datasets/{name:path}/left", summary="What one more question may cost", **answers_of("left"))
     async def left(*, who: Principal = known, name: str, purpose: str = "any") -> dict[str, Any]:
         return await service.left(who, name, purpose)
 
-    @app.get("/v1/datasets/{name:path}/history", summary="What was charged on a dataset")
+    @app.get("/v1/datasets/{name:path}/history", summary="What was charged on a dataset", **answers_of("history"))
     async def history(*, who: Principal = known, name: str) -> dict[str, Any]:
         return {"debits": [_debit(each) for each in await service.history(who, name)]}
 
-    @app.get("/v1/datasets/{name:path}", summary="The public schema of a dataset")
+    @app.get("/v1/datasets/{name:path}", summary="The public schema of a dataset", **answers_of("dataset"))
     async def dataset(*, who: Principal = known, name: str) -> dict[str, Any]:
         return await service.dataset(who, name)
 
     @app.post(
-        "/v1/datasets/{name:path}/plan", summary="What an answer would cost; free", openapi_extra=_takes("plan", "sql")
+        "/v1/datasets/{name:path}/plan",
+        summary="What an answer would cost; free",
+        openapi_extra=_takes("plan", "sql"),
+        **answers_of("plan"),
     )
     async def plan(*, who: Principal = known, name: str, given: Any = body) -> Response:
         return _json(await service.plan(who, name, given))
 
-    @app.post("/v1/datasets/{name:path}/price", summary="What an error costs; free", openapi_extra=_takes("price"))
+    @app.post(
+        "/v1/datasets/{name:path}/price",
+        summary="What an error costs; free",
+        openapi_extra=_takes("price"),
+        **answers_of("price"),
+    )
     async def price(*, who: Principal = known, name: str, given: Any = body) -> Response:
         return _json(await service.plan(who, name, given, "price"))
 
@@ -194,20 +200,23 @@ def _add_releases(app: FastAPI, service: Service, known: Any, body: Any) -> None
         "/v1/datasets/{name:path}/releases",
         summary="Spend a price and answer; repeated under its request id it is free",
         openapi_extra=_takes("release", "batch"),
+        **answers_of("release"),
     )
     async def release(*, request: Request, who: Principal = known, name: str, given: Any = body) -> Response:
         wait = 0.0 if "respond-async" in request.headers.get("prefer", "") else service.settings.wait
         return await _shown(service, await service.release(who, name, given, wait))
 
-    @app.get("/v1/releases", summary="The newest releases that this token may see")
+    @app.get("/v1/releases", summary="The newest releases that this token may see", **answers_of("releases"))
     async def releases(*, who: Principal = known, state: Annotated[list[str] | None, Query()] = None) -> dict[str, Any]:
         return {"releases": [_row(each) for each in await service.listed(who, tuple(state or ())[:10])]}
 
-    @app.get("/v1/releases/{asked_id}", summary="A release: its state, and its answer once there is one")
+    @app.get(
+        "/v1/releases/{asked_id}", summary="A release: its state, and its answer once there is one", **answers_of("one")
+    )
     async def one(*, who: Principal = known, asked_id: str) -> Response:
         return await _shown(service, await service.asked(who, asked_id))
 
-    @app.get("/v1/releases/{asked_id}/table", summary="Its table, row by row: csv or ndjson")
+    @app.get("/v1/releases/{asked_id}/table", summary="Its table, row by row: csv or ndjson", **answers_of("table"))
     async def table(*, who: Principal = known, asked_id: str, format: str = "csv", place: int = 0) -> Response:  # noqa: A002 - public
         text = await service.result(await service.asked(who, asked_id))
         if text is None or format not in ("csv", "ndjson"):
@@ -218,19 +227,26 @@ def _add_releases(app: FastAPI, service: Service, known: Any, body: Any) -> None
         rows = _csv(several[place]) if format == "csv" else _lines(several[place])
         return StreamingResponse(_in_parts(rows), media_type="text/csv" if format == "csv" else "application/x-ndjson")
 
-    @app.get("/v1/releases/{asked_id}/certificate", summary="What the checker can verify of it")
+    @app.get(
+        "/v1/releases/{asked_id}/certificate", summary="What the checker can verify of it", **answers_of("certificate")
+    )
     async def certificate(*, who: Principal = known, asked_id: str) -> Response:
         return _json({"certificates": await service.certificate(who, await service.asked(who, asked_id))})
 
-    @app.delete("/v1/releases/{asked_id}", summary="Cancel a release that runs or waits")
+    @app.delete("/v1/releases/{asked_id}", summary="Cancel a release that runs or waits", **answers_of("cancel"))
     async def cancel(*, who: Principal = known, asked_id: str) -> Response:
         return await _shown(service, await service.cancel(who, asked_id))
 
-    @app.get("/v1/approvals", summary="Releases that wait for a second person")
+    @app.get("/v1/approvals", summary="Releases that wait for a second person", **answers_of("approvals"))
     async def approvals(*, who: Principal = known) -> dict[str, Any]:
         return {"waiting": [_row(each) for each in await service.listed(who, ("waiting",))]}
 
-    @app.post("/v1/approvals/{asked_id}", summary="Approve or deny one", openapi_extra=_takes("decision"))
+    @app.post(
+        "/v1/approvals/{asked_id}",
+        summary="Approve or deny one",
+        openapi_extra=_takes("decision"),
+        **answers_of("decide"),
+    )
     async def decide(*, who: Principal = known, asked_id: str, given: Any = body) -> Response:
         if (
             not isinstance(given, dict)
@@ -245,13 +261,18 @@ def _add_ledger(app: FastAPI, service: Service, known: Any, body: Any) -> None:
     """Budgets, entries, verification, suspensions and metrics."""
     ledger = service.ledger
 
-    @app.get("/v1/budgets", summary="What is spent and left")
+    @app.get("/v1/budgets", summary="What is spent and left", **answers_of("budgets"))
     async def budgets(*, who: Principal = known) -> dict[str, Any]:
         found = await asyncio.to_thread(ledger.balances)
         mine = [each for each in found if _concerns(each, who)]
         return {"budgets": [_balance(each) for each in mine]}
 
-    @app.post("/v1/budgets", summary="Grant a budget, or set its limits anew", openapi_extra=_takes("budget"))
+    @app.post(
+        "/v1/budgets",
+        summary="Grant a budget, or set its limits anew",
+        openapi_extra=_takes("budget"),
+        **answers_of("grant"),
+    )
     async def grant(*, who: Principal = known, given: Any = body) -> dict[str, Any]:
         who.require("keep")
         _require_fields(given, {"budget"}, {"dataset", "analyst", "purpose", "refresh"})
@@ -265,30 +286,47 @@ def _add_ledger(app: FastAPI, service: Service, known: Any, body: Any) -> None:
         await asyncio.to_thread(partial(ledger.grant, budget, refresh=refresh, **whom))
         return {"granted": True}
 
-    @app.get("/v1/ledger/entries", summary="Every entry as it is stored, one JSON object a line")
+    @app.get(
+        "/v1/ledger/entries", summary="Every entry as it is stored, one JSON object a line", **answers_of("entries")
+    )
     async def entries(*, who: Principal = known) -> Response:
         who.require("audit")
         who.require_all()
         lines = (json.dumps({"body": row.body, "hash": row.hash}) + "\n" for row in ledger.entries())
         return StreamingResponse(_in_parts(lines), media_type="application/x-ndjson")
 
-    @app.get("/v1/ledger/verification", summary="Check the chain, every price and every sum anew")
+    @app.get(
+        "/v1/ledger/verification",
+        summary="Check the chain, every price and every sum anew",
+        **answers_of("verification"),
+    )
     async def verification(*, who: Principal = known) -> dict[str, Any]:
         who.require("audit")
         return vars(await service.verify())
 
-    @app.get("/v1/ledger/witness", summary="The ledger's identity, length and last hash; keep it elsewhere")
+    @app.get(
+        "/v1/ledger/witness",
+        summary="The ledger's identity, length and last hash; keep it elsewhere",
+        **answers_of("witness"),
+    )
     async def witness(*, who: Principal = known) -> Response:
         who.require("audit")
         return Response((await asyncio.to_thread(ledger.witness)).to_json(), media_type="application/json")
 
-    @app.get("/v1/suspensions", summary="Failures and interruptions since the last clearing")
+    @app.get(
+        "/v1/suspensions", summary="Failures and interruptions since the last clearing", **answers_of("suspensions")
+    )
     async def suspensions(*, who: Principal = known) -> dict[str, Any]:
         who.require("audit")
         found = await asyncio.to_thread(ledger.suspensions)
         return {"suspensions": [_suspension(each) for each in found if who.sees(each.dataset)]}
 
-    @app.post("/v1/suspensions/clear", summary="Let an analyst ask again", openapi_extra=_takes("clear"))
+    @app.post(
+        "/v1/suspensions/clear",
+        summary="Let an analyst ask again",
+        openapi_extra=_takes("clear"),
+        **answers_of("clear"),
+    )
     async def clear(*, who: Principal = known, given: Any = body) -> dict[str, Any]:
         who.require("keep")
         _require_fields(given, {"dataset", "analyst"}, set())
@@ -302,7 +340,11 @@ def _add_ledger(app: FastAPI, service: Service, known: Any, body: Any) -> None:
         found = await asyncio.to_thread(ledger.clear, given["dataset"], given["analyst"])
         return {"cleared": None if found is None else _suspension(found)}
 
-    @app.get("/v1/metrics", summary="Counts for Prometheus; durations are not told, for they depend on the data")
+    @app.get(
+        "/v1/metrics",
+        summary="Counts for Prometheus; durations are not told, for they depend on the data",
+        **answers_of("metrics"),
+    )
     async def metrics(*, who: Principal = known) -> Response:
         who.require("audit")
         found = await asyncio.to_thread(ledger.balances)
@@ -314,13 +356,18 @@ def _add_tokens(app: FastAPI, service: Service, known: Any, body: Any) -> None:
     """Tokens: for curators."""
     store = service.store
 
-    @app.get("/v1/tokens", summary="All tokens, without their secrets")
+    @app.get("/v1/tokens", summary="All tokens, without their secrets", **answers_of("tokens"))
     async def tokens(*, who: Principal = known) -> dict[str, Any]:
         who.require("keep")
         who.require_all()
         return {"tokens": [_token(each) for each in await asyncio.to_thread(store.tokens)]}
 
-    @app.post("/v1/tokens", summary="Make a token; its text is shown once", openapi_extra=_takes("token"))
+    @app.post(
+        "/v1/tokens",
+        summary="Make a token; its text is shown once",
+        openapi_extra=_takes("token"),
+        **answers_of("make"),
+    )
     async def make(*, who: Principal = known, given: Any = body) -> dict[str, Any]:
         who.require("keep")
         _require_fields(given, {"name", "role"}, {"datasets", "purposes", "lasts"})
@@ -336,7 +383,7 @@ def _add_tokens(app: FastAPI, service: Service, known: Any, body: Any) -> None:
         )
         return {**_token(stored), "token": text}
 
-    @app.delete("/v1/tokens/{token_id}", summary="Revoke a token")
+    @app.delete("/v1/tokens/{token_id}", summary="Revoke a token", **answers_of("revoke"))
     async def revoke(*, who: Principal = known, token_id: str) -> dict[str, Any]:
         who.require("keep")
         who.require_all()

@@ -11,7 +11,7 @@ from leastnoise import errors
 from leastnoise.apps.service.worker import public_given
 from leastnoise.errors import LeastNoiseError, ServiceUnavailable
 
-__all__ = ["PROBLEM", "failure_place", "problem_of", "public_error", "status_of"]
+__all__ = ["failure_place", "problem_of", "public_error", "status_of"]
 
 _STATUS: tuple[tuple[type[LeastNoiseError], int], ...] = (
     (errors.NotAllowed, 403),
@@ -29,26 +29,6 @@ _STATUS: tuple[tuple[type[LeastNoiseError], int], ...] = (
     (errors.InputError, 422),
     (errors.PrivacyError, 422),
 )
-PROBLEM = {
-    "type": "object",
-    "required": ["type", "title", "status", "detail", "fix"],
-    "properties": {
-        "type": {"type": "string", "description": "urn:leastnoise: and the name of the error"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string", "description": "What was wrong."},
-        "given": {"type": ["string", "null"], "description": "What was given; public."},
-        "fix": {"type": "string", "description": "What to do."},
-    },
-    "example": {
-        "type": "urn:leastnoise:BudgetExceeded",
-        "title": "A debit would exceed a budget; nothing was spent, and the text says what would fit.",
-        "status": 403,
-        "detail": "the budget of dataset 'visits' does not cover this query",
-        "given": "ε = 5",
-        "fix": "a query of at most ε = 3 still fits",
-    },
-}
 
 
 def status_of(error: LeastNoiseError) -> int:
