@@ -25,6 +25,7 @@ from leastnoise.mechanisms.combinatorial import (
     ExponentialCut,
     IsotonicCounts,
     KMedian,
+    KWayCut,
     NoisyDemand,
     PenalisedCover,
     RaisedCut,
@@ -59,11 +60,12 @@ RAISES = {
     "combinatorial/k_median/metric.py": {
         "PublicMetric.__init__": (2, PARAMETER),
         "PublicMetric._checked": (1, PARAMETER),
-        "read_metric": (3, PARAMETER),
+        "read_metric": (4, PARAMETER),
     },
     "combinatorial/k_median/noisy_demand.py": {
         "NoisyDemand.__init__": (1, PARAMETER),
         "NoisyDemand.pmf": (1, ALWAYS),
+        "NoisyDemand._read_opening": (1, PARAMETER),
     },
     "combinatorial/k_median/planning.py": {"plan_k_median": (1, PARAMETER)},  # its example is public
     "combinatorial/min_cut/cut_mechanism.py": {
@@ -75,6 +77,7 @@ RAISES = {
         "read_weights": (1, PARAMETER),
     },
     "combinatorial/min_cut/exponential_cut.py": {"_two_nodes": (1, PARAMETER)},
+    "combinatorial/min_cut/k_way_cut.py": {"KWayCut.__init__": (1, PARAMETER)},
     "combinatorial/min_cut/planning.py": {"_extra.progress": (1, PARAMETER)},  # its example is public
     "combinatorial/min_cut/weighed_cut.py": {
         "WeighedCut.__init__": (1, PARAMETER),
@@ -184,6 +187,7 @@ MECHANISMS = {
     "cut": (ExponentialCut(1, 3, EdgeWeights()), frozenset({1}), lambda n: [(0, 1, n), (1, 2, 1), (0, 2, -n)]),
     "cut outside": (ExponentialCut(1, 3), frozenset({1}), lambda n: [(0, n), (1, 2)]),
     "fine cut": (ExponentialCut(1, 3, EdgeWeights("1e-6", "1e-6")), frozenset({1}), lambda n: [(0, 1, n / 7)]),
+    "parts": (KWayCut(1, 4, 3, EdgeWeights()), None, lambda n: [(0, 1, n), (1, 2, 1), (0, 2, -n), (3, n, 5)]),
     "raised": (RaisedCut(8, 4, weights=EdgeWeights()), None, lambda n: [(0, 1, n), (1, 2, n), (2, 3, 1)]),
     "k-median": (KMedian(1, 1, points=LINE, steps=2), None, lambda n: {0: n, 3: n, n: 5, 1: -n}),
     "scores": (PermuteAndFlip(1, 3), None, lambda n: [n**150, 0, -n]),  # up to 4500 digits
@@ -191,6 +195,7 @@ MECHANISMS = {
     "turns": (OneShotTopK(1, 3, 2), None, lambda n: [0, -(n**150), Decimal(n).scaleb(n.bit_length() * 10)]),
     "decimal": (LatticeLaplace(1, 1, "1/4"), None, lambda n: Decimal(n).scaleb(n.bit_length() * 10)),
     "degrees": (DegreeOrder(1, 3), None, lambda n: [(0, n), (n, n), (-n, 1)]),
+    "dear places": (NoisyDemand(1, 2, points=LINE, squared=True, opening=3), None, lambda n: {0: n, 3: n, n: 5, 1: -n}),
     "noisy demand": (NoisyDemand(1, 1, points=LINE), None, lambda n: {0: n, 3: n, n: 5, 1: -n}),
     "places": (KMedian(1, 1, points=LINE, steps=2), None, lambda n: [n, 1, -n]),
 }  # fmt: skip

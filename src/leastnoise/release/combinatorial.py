@@ -21,9 +21,11 @@ from leastnoise.exact import NumberLike, read_exact, read_integer, read_rational
 from leastnoise.ledger import Ledger
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms.combinatorial import (
+    CutMechanism,
     EdgeWeights,
     ExponentialCut,
     KMedian,
+    KWayCut,
     NoisyDemand,
     WeighedCut,
     plan_k_median,
@@ -72,6 +74,7 @@ def min_cut(
     example: GraphLike | None = None,
     apart: Sequence[Hashable] | None = None,
     smallest: NumberLike = 1,
+    parts: NumberLike = 2,
     weigh: NumberLike | None = None,
     progress: Progress | None = None,
     **charge: Unpack[Charge],
@@ -87,13 +90,14 @@ def min_cut(
         example: A public graph on the same nodes, like this one, to choose the way by; made-up ones if left out.
         apart: Two nodes that the cut keeps apart (an s-t cut), for up to 26 nodes.
         smallest: The fewest nodes on a side (a balanced cut), for up to 26 nodes.
+        parts: Into how many parts the nodes are divided (a k-way cut), for up to 15 nodes in three parts, 13 in four.
         weigh: The share of epsilon for the weight of the cut, such as 1/4; the weight is not told if left out.
         progress: Called now and then; interrupting there leaves no budget in doubt.
         **charge: `ledger`, `dataset`, `analyst`, `purpose`, `request_id`: where the price is charged.
 
     Returns:
-        A release whose value is the frozen set of the nodes on one side; with `weigh`, of the pair of it and its noisy
-        weight.
+        A release whose value is the frozen set of the nodes on one side, or for three parts and more a frozen set of
+        such sets; with `weigh`, of the pair of it and its noisy weight.
 
     >>> import networkx
     >>> release = min_cut(networkx.karate_club_graph(), epsilon=2)
@@ -106,22 +110,31 @@ def min_cut(
     whole = read_exact(epsilon, "epsilon")
     paid = whole if share is None else whole * (1 - share)
     is_special = apart is not None or read_integer(smallest, "smallest", at_least=1) > 1
-    cut = (
-        ExponentialCut(paid, public, weights, apart=apart, smallest=smallest)
-        if is_special
-        else plan_min_cut(public, paid, delta, weights, example=example).mechanism
-    )
+    several = read_integer(parts, "parts", at_least=2) > 2
+    if is_special and several:
+        raise BadParameter(
+            "apart and smallest are for two parts", given=f"parts={parts}", fix="leave them out, or parts"
+        )
+    cut: CutMechanism
+    if several:
+        cut = KWayCut(paid, public, parts, weights)
+    elif is_special:
+        cut = ExponentialCut(paid, public, weights, apart=apart, smallest=smallest)
+    else:
+        cut = plan_min_cut(public, paid, delta, weights, example=example).mechanism
     mechanism = cut if share is None else WeighedCut(cut, whole * share)
     require_recordable(mechanism)
 
     def encode(drawn: Any) -> Json:
         side, *weight = drawn if share is not None else (drawn,)
-        listed: list[Json] = [encode_label(node) for node in cut.nodes if node in side]
+        listed: list[Json] = [
+            [encode_label(node) for node in part] if several else encode_label(part) for part in cut.listed(side)
+        ]
         return [listed, *map(str, weight)] if weight else listed
 
     def decode(written: Any) -> Any:
         listed = written if share is None else written[0]
-        side = frozenset(map(decode_label, listed))
+        side = frozenset(frozenset(map(decode_label, part)) if several else decode_label(part) for part in listed)
         return side if share is None else (side, Fraction(written[1]))
 
     return release_mechanism(

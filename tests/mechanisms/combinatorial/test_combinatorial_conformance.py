@@ -6,7 +6,15 @@ from itertools import combinations
 import pytest
 
 from leastnoise.exact import read_exact
-from leastnoise.mechanisms.combinatorial import ExponentialCut, KMedian, NodeCut, PerfectCut, RaisedCut, WeighedCut
+from leastnoise.mechanisms.combinatorial import (
+    ExponentialCut,
+    KMedian,
+    KWayCut,
+    NodeCut,
+    PerfectCut,
+    RaisedCut,
+    WeighedCut,
+)
 from leastnoise.model.graphs import from_edges
 from mechanisms.conformance import Case, Conformance
 
@@ -52,6 +60,21 @@ def weighed(epsilon):
     )
 
 
+def in_parts(epsilon):
+    return Case(
+        KWayCut,
+        {"nodes": 3, "parts": 2, "epsilon": epsilon},
+        answers=GRAPHS,
+        graph=ONE_EDGE,
+        outputs=[frozenset({cut, frozenset(range(3)) - cut}) for cut in CUTS],
+        epsilon=read_exact(epsilon, "epsilon"),
+        tight=False,
+        samples=4000,
+        bad_parameters={"epsilon": [0, -1, "one", float("nan"), None], "parts": [0, 1, 4, 2.5, None]},
+        bad_answers=BAD_GRAPHS,
+    )
+
+
 def facilities(**parameters):
     return Case(
         KMedian,
@@ -70,6 +93,7 @@ def facilities(**parameters):
 CASES = [
     cuts(ExponentialCut, epsilon="ln(4)"),
     cuts(ExponentialCut, epsilon=1),
+    *(in_parts(epsilon) for epsilon in ("ln(4)", 1)),
     cuts(PerfectCut, epsilon=1),
     cuts(NodeCut, epsilon="ln(4)"),
     cuts(RaisedCut, epsilon=2),

@@ -2,9 +2,11 @@
 
 from leastnoise.mechanisms.combinatorial.k_median import FacilityPlan, KMedian, NoisyDemand, plan_k_median
 from leastnoise.mechanisms.combinatorial.min_cut import (
+    CutMechanism,
     CutPlan,
     EdgeWeights,
     ExponentialCut,
+    KWayCut,
     NodeCut,
     PerfectCut,
     RaisedCut,
@@ -32,6 +34,7 @@ from leastnoise.mechanisms.lower_bounds import min_cut_bound, sorted_counts_boun
 
 __all__ = [
     "CoverPlan",
+    "CutMechanism",
     "CutPlan",
     "DegreeOrder",
     "EdgeWeights",
@@ -39,6 +42,7 @@ __all__ = [
     "FacilityPlan",
     "IsotonicCounts",
     "KMedian",
+    "KWayCut",
     "NodeCut",
     "NoisyDemand",
     "PenalisedCover",

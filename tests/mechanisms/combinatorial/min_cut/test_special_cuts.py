@@ -11,7 +11,7 @@ from leastnoise.checker import check
 from leastnoise.errors import BadParameter, LeastNoiseError
 from leastnoise.exact import SeededSource
 from leastnoise.ledger import Ledger
-from leastnoise.mechanisms.combinatorial import EdgeWeights, ExponentialCut, NodeCut, RaisedCut, WeighedCut
+from leastnoise.mechanisms.combinatorial import EdgeWeights, ExponentialCut, KWayCut, NodeCut, RaisedCut, WeighedCut
 from leastnoise.model import Privacy
 from support.statistics import fits
 
@@ -157,3 +157,106 @@ def test_a_pair_of_a_larger_graph_is_drawn_by_any_way(make):
     cut, path = make(2, 30), [(i, i + 1) for i in range(29)]
     side, weight = WeighedCut(cut, 200).release(path)
     assert weight == cut.weight_of(side, path) > 0
+
+
+# ── Several parts ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def partitions(nodes, parts):
+    """By definition: all ways to divide the nodes into so many sets that are not empty."""
+    found = set()
+    for colours in product(range(parts), repeat=len(nodes)):
+        if len(set(colours)) == parts:
+            sets = [frozenset(n for n, c in zip(nodes, colours, strict=True) if c == part) for part in range(parts)]
+            found.add(frozenset(sets))
+    return found
+
+
+def between(graph, division):
+    return sum(not any(a in part and b in part for part in division) for a, b in graph)
+
+
+@pytest.mark.parametrize(("count", "parts"), [(3, 2), (3, 3), (4, 2), (4, 3), (4, 4), (5, 3)])
+def test_the_law_of_several_parts_on_all_graphs(count, parts):
+    mechanism, wanted = KWayCut(f"ln({RATIO})", count, parts), partitions(range(count), parts)
+    assert mechanism.count == len(wanted)
+    graphs = list(all_graphs(count))
+    for graph in graphs if count < 5 else graphs[::53]:
+        weights = {division: between(graph, division) for division in wanted}
+        total = sum(Fraction(1, RATIO**weight) for weight in weights.values())
+        law = mechanism.law(graph)
+        assert set(law) == wanted
+        for division, chance in law.items():
+            assert chance.lower == chance.upper == Fraction(1, RATIO ** weights[division]) / total
+            assert mechanism.weight_of(division, graph) == weights[division]
+
+
+def test_two_parts_are_the_cuts_of_all_pairs():
+    two, cut = KWayCut(1, 6, 2), ExponentialCut(1, 6)
+    law = two.law(BRIDGE)
+    for side, chance in cut.law(BRIDGE).items():
+        assert law[frozenset({side, frozenset(range(6)) - side})] == chance
+    assert two.error().expected.upper == cut.error().expected.upper
+
+
+@pytest.mark.parametrize("parts", [2, 3])
+def test_several_parts_cost_epsilon_on_all_neighbours(parts):
+    certificate = KWayCut(f"ln({RATIO})", 4, parts).certify()
+    assert check(certificate.channel, certificate.graph, f"ln({RATIO})")
+    assert not check(certificate.channel, certificate.graph, f"1/2*ln({RATIO})")
+    assert check(KWayCut("ln(4)", 9, parts).certificate())
+    both = WeighedCut(KWayCut("ln(3)", 9, parts), "ln(2)")
+    assert check(both.certificate())
+    assert not check(both.certificate().channel, both.certificate().graph, "1/2*ln(6)")
+
+
+def test_draws_of_several_parts_follow_the_law_and_weigh_what_is_said():
+    mechanism = KWayCut(1, 6, 3)
+    law = {division: float(chance.lower) for division, chance in mechanism.law(BRIDGE).items()}
+    assert follows(mechanism.draw(BRIDGE, size=4000, source=SeededSource(4)), law)
+    division, weight = WeighedCut(KWayCut(60, 6, 3), 60).release(BRIDGE)
+    assert weight == between(BRIDGE, division)
+    worst = mechanism.error().expected.upper
+    least = min(between(BRIDGE, division) for division in law)
+    assert sum(chance * (between(BRIDGE, division) - least) for division, chance in law.items()) <= worst
+
+
+def test_weights_of_several_parts_are_rounded_within_what_is_said():
+    weights = EdgeWeights(step="1/2")
+    mechanism = KWayCut(40, 5, 3, weights)
+    graph = [(a, b, 0.24 + 0.02 * (a + b)) for a, b in combinations(range(5), 2)]
+    exact = {
+        division: sum(w for a, b, w in graph if not any(a in p and b in p for p in division))
+        for division in partitions(range(5), 3)
+    }
+    law = mechanism.law(graph)
+    extra = sum(float(chance.upper) * exact[division] for division, chance in law.items()) - min(exact.values())
+    assert extra <= mechanism.error().expected.upper
+
+
+def test_a_release_in_several_parts(tmp_path):
+    names, triangles = "abcdefghi", ("abc", "def", "ghi")
+    graph = [("a", "d"), *(pair for triangle in triangles for pair in combinations(triangle, 2))]
+    parts = frozenset(map(frozenset, triangles))
+    release = combinatorial.min_cut(graph, 60, nodes=names, parts=3)
+    assert release.value == parts
+    division, weight = combinatorial.min_cut(graph, 160, nodes=names, parts=3, weigh="1/4").value
+    assert (division, weight) == (parts, 1)
+    with Ledger(tmp_path / "parts.ledger") as ledger:
+        ledger.grant("town", "200")
+        paid = {"ledger": ledger, "dataset": "town", "request_id": "a"}
+        first = combinatorial.min_cut(graph, 60, nodes=names, parts=3, **paid)
+        assert combinatorial.min_cut(graph, 60, nodes=names, parts=3, **paid).value == first.value == parts
+        with pytest.raises(LeastNoiseError):
+            combinatorial.min_cut(graph, 60, nodes=names, parts=4, **paid)
+
+
+def test_what_several_parts_refuse():
+    with pytest.raises(LeastNoiseError, match="4194304 divisions"):
+        KWayCut(1, 16, 3)
+    assert KWayCut(1, 15, 3).count == 2375101
+    for parts in (1, 7, "x"):
+        with pytest.raises(BadParameter, match="parts"):
+            KWayCut(1, 6, parts)
+    with pytest.raises(BadParameter, match="two parts"):
+        combinatorial.min_cut([(0, 1)], 1, nodes=6, parts=3, smallest=2)

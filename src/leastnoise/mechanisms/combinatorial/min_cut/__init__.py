@@ -2,6 +2,7 @@
 
 from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import Cut, CutMechanism, EdgeWeights
 from leastnoise.mechanisms.combinatorial.min_cut.exponential_cut import ExponentialCut
+from leastnoise.mechanisms.combinatorial.min_cut.k_way_cut import KWayCut
 from leastnoise.mechanisms.combinatorial.min_cut.node_cut import NodeCut
 from leastnoise.mechanisms.combinatorial.min_cut.perfect_cut import PerfectCut
 from leastnoise.mechanisms.combinatorial.min_cut.planning import CutPlan, plan_min_cut
@@ -15,6 +16,7 @@ __all__ = [
     "CutPlan",
     "EdgeWeights",
     "ExponentialCut",
+    "KWayCut",
     "NodeCut",
     "PerfectCut",
     "RaisedCut",

@@ -9,7 +9,7 @@ released as the frozen set of the nodes that are not on the first node's side.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, compress, product
@@ -36,12 +36,20 @@ from leastnoise.exact import (
 )
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, read_graph, read_nodes
 from leastnoise.mechanisms.combinatorial.min_cut.contraction import Matrix
-from leastnoise.mechanisms.combinatorial.min_cut.cut_law import Progress, all_cut_weights
+from leastnoise.mechanisms.combinatorial.min_cut.cut_law import Progress
 from leastnoise.mechanisms.lower_bounds import min_cut_bound
 from leastnoise.model import LEVEL, Channel, ErrorEstimate, Mechanism, Privacy, PrivacyCertificate
 from leastnoise.model.graphs import hamming
 
-__all__ = ["Cut", "CutMechanism", "EdgeWeights", "exponential_chances", "read_cut_nodes", "read_weights"]
+__all__ = [
+    "Cut",
+    "CutMechanism",
+    "EdgeWeights",
+    "exponential_chances",
+    "read_cut_nodes",
+    "read_weights",
+    "weight_between",
+]
 
 Cut = frozenset[Hashable]
 
@@ -105,8 +113,8 @@ class CutMechanism(Mechanism):
     weights: EdgeWeights | None
 
     @abstractmethod
-    def sides(self, matrix: Matrix, count: int, source: Source, progress: Progress | None) -> list[NDArray[np.bool_]]:
-        """`count` independent cuts, each as a truth value for each node."""
+    def sides(self, matrix: Matrix, count: int, source: Source, progress: Progress | None) -> list[NDArray[Any]]:
+        """`count` independent cuts, each as a truth value for each node: which side it is on."""
 
     @abstractmethod
     def chances(self, matrix: Matrix, bits: int) -> list[Enclosure]:
@@ -158,6 +166,11 @@ class CutMechanism(Mechanism):
         name = None if self.weights is None else self.weights.name
         return read_graph(truth, self.nodes, weight=name, step=self.step, largest=self.most).matrix()
 
+    @property
+    def pairs_apart(self) -> int:
+        """How many pairs of nodes at most are apart in one of two cuts and not in the other."""
+        return len(self.nodes) ** 2 // 4
+
     def extra_weight(self, expected: Fraction, quantile: Fraction) -> ErrorEstimate:
         """What bounds of the extra weight, in steps, say about the weights that were read.
 
@@ -165,7 +178,7 @@ class CutMechanism(Mechanism):
         takes it away for those that M cuts and C does not. Together these pairs are a cut again, so there are at most
         ⌊n²/4⌋ of them, and each was rounded by half a step at most. Nor is a cut of as many pairs heavier than all.
         """
-        pairs = len(self.nodes) ** 2 // 4
+        pairs = self.pairs_apart
         rounding = 0 if self.weights is None else Fraction(pairs, 2)
         bound, far = (min(extra + rounding, Fraction(pairs * self.most)) * self.step for extra in (expected, quantile))
         return ErrorEstimate("extra weight", Enclosure(bound, bound), {LEVEL: far}, attained=False)
@@ -206,7 +219,11 @@ class CutMechanism(Mechanism):
                 fix="draw from it instead",
             )
         chances = self.chances(self.matrix(truth), bits)
-        return {self.named(_side(cut, len(self.nodes))): chance for cut, chance in enumerate(chances, start=1)}
+        return {self.named(side): chance for side, chance in zip(self.divisions(), chances, strict=True)}
+
+    def divisions(self) -> Iterator[NDArray[Any]]:
+        """Cut 1, 2, … of `all_cut_weights`, as `sides` gives them."""
+        return (_side(cut, len(self.nodes)) for cut in range(1, 1 << (len(self.nodes) - 1)))
 
     def pmf(self, output: Hashable, truth: GraphLike, bits: int = 64) -> Enclosure:
         """P(output | graph), for small graphs."""
@@ -214,10 +231,21 @@ class CutMechanism(Mechanism):
 
     def weight_of(self, cut: Cut, truth: GraphLike) -> Fraction:
         """What a cut weighs in a graph. This is private: for whoever holds the graph."""
-        side = np.array([node in cut for node in self.nodes])
-        return int(self.matrix(truth)[side][:, ~side].sum()) * self.step
+        return weight_between(self.matrix(truth), self.division_of(cut)) * self.step
 
-    def named(self, side: NDArray[np.bool_]) -> Cut:
+    def division_of(self, cut: Any) -> NDArray[Any]:
+        """A cut as `sides` gives it."""
+        return np.array([node in cut for node in self.nodes])
+
+    def separates(self, cut: Any, one: Hashable, other: Hashable) -> bool:
+        """Whether a cut keeps two nodes apart."""
+        return (one in cut) != (other in cut)
+
+    def listed(self, cut: Any) -> tuple[Any, ...]:
+        """A cut as a tuple, in the order of the nodes."""
+        return tuple(sorted(cut, key=self.nodes.index))
+
+    def named(self, side: NDArray[Any]) -> Cut:
         """The nodes that are not on the first node's side."""
         return frozenset(self.nodes[i] for i in np.flatnonzero(side ^ side[0]).tolist())
 
@@ -231,14 +259,18 @@ class CutMechanism(Mechanism):
         pairs = list(combinations(self.nodes, 2))
         databases, graphs = hamming(len(pairs), 2), product((False, True), repeat=len(pairs))
         laws = [self.law(list(compress(pairs, present))) for present in graphs]
-        cuts = [tuple(sorted(cut, key=self.nodes.index)) for cut in laws[0]]
+        cuts = [self.listed(cut) for cut in laws[0]]
         rows = [[p.lower for p in law.values()] for law in laws]
         return PrivacyCertificate(databases, Privacy(self.epsilon), Channel(rows, databases.nodes, cuts))
 
 
-def exponential_chances(matrix: Matrix, rate: Exact, bits: int, allowed: Any = slice(None)) -> list[Enclosure]:
-    """P(cut) ∝ e^(−rate·W) for cut 1, 2, … of `all_cut_weights`, among those that are allowed."""
-    weights = all_cut_weights(matrix)[1:]
+def weight_between(matrix: Matrix, side: NDArray[Any]) -> int:
+    """The weight of all pairs whose nodes are on different sides; the matrix has each of them twice."""
+    return int(matrix[side[:, np.newaxis] != side].sum()) // 2
+
+
+def exponential_chances(weights: NDArray[Any], rate: Exact, bits: int, allowed: Any = slice(None)) -> list[Enclosure]:
+    """P(cut) ∝ e^(−rate·W) for cuts of these weights, among those that are allowed."""
     levels, places, counts = np.unique(weights[allowed], return_inverse=True, return_counts=True)
     scores, base = Scores(-levels.astype(np.int64), "weights"), [Fraction(count) for count in counts.tolist()]
 

@@ -118,7 +118,7 @@ class ExponentialCut(CutMechanism):
 
     def chances(self, matrix: Matrix, bits: int) -> list[Enclosure]:
         """P(cut) for cut 1, 2, … of `all_cut_weights`; exact where e^epsilon is rational."""
-        return exponential_chances(matrix, self.rate, bits, self._allowed)
+        return exponential_chances(all_cut_weights(matrix)[1:], self.rate, bits, self._allowed)
 
     def error(self) -> ErrorEstimate:
         """How much heavier than the minimum cut, at most: W(M/e)·Δ/ε for M other cuts, expected, plus the rounding.

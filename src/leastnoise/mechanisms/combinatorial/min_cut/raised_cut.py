@@ -34,7 +34,7 @@ from leastnoise.exact import (
 )
 from leastnoise.mechanisms.combinatorial.graph_input import Nodes
 from leastnoise.mechanisms.combinatorial.min_cut.contraction import Matrix
-from leastnoise.mechanisms.combinatorial.min_cut.cut_law import CutLaw, Progress
+from leastnoise.mechanisms.combinatorial.min_cut.cut_law import CutLaw, Progress, all_cut_weights
 from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import (
     CutMechanism,
     EdgeWeights,
@@ -164,7 +164,7 @@ class RaisedCut(CutMechanism):
         low, high = [Fraction(0)] * (2 ** (raising.nodes - 1) - 1), [Fraction(0)] * (2 ** (raising.nodes - 1) - 1)
         for place, amount in enumerate(raising.amounts):
             first = at_chances(scores, self._first_rate, partial(_share, place), bits)
-            second = exponential_chances(raising.raised(matrix, amount), self._second_rate, bits)
+            second = exponential_chances(all_cut_weights(raising.raised(matrix, amount))[1:], self._second_rate, bits)
             for cut, chance in enumerate(second):
                 low[cut] += first.lower * chance.lower
                 high[cut] += first.upper * chance.upper

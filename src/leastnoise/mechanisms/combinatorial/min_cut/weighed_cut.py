@@ -12,7 +12,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, compress, product
-from math import prod
+from math import comb, prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +32,7 @@ from leastnoise.exact import (
 )
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike
 from leastnoise.mechanisms.combinatorial.min_cut.cut_law import Progress
-from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import Cut, CutMechanism
+from leastnoise.mechanisms.combinatorial.min_cut.cut_mechanism import Cut, CutMechanism, weight_between
 from leastnoise.mechanisms.numeric import Geometric
 from leastnoise.model import Channel, Composed, ErrorEstimate, Mechanism, Privacy, PrivacyCertificate, Reason
 
@@ -85,7 +85,7 @@ class WeighedCut(Mechanism):
         bits, matrix, shape = source or system_source, self.cut.matrix(truth), shape_of(size)
         drawn = np.empty(prod(shape), dtype=object)
         for place, side in enumerate(self.cut.sides(matrix, len(drawn), bits, progress)):
-            weight = self.noise.draw(int(matrix[side][:, ~side].sum()), source=bits)
+            weight = self.noise.draw(weight_between(matrix, side), source=bits)
             drawn[place] = (self.cut.named(side), int(weight) * self.cut.step)
         return drawn[0] if size is None else drawn.reshape(shape)
 
@@ -128,11 +128,12 @@ class WeighedCut(Mechanism):
                 fix='choose epsilons with rational e^epsilon, such as "ln(3)"',
             )
         cuts: list[Any] = list(whole.channel.outputs)
-        pairs = list(combinations(sorted({node for cut in cuts for node in cut} | {0}), 2))
-        rows = []
-        for present, law in zip(product((False, True), repeat=len(pairs)), whole.channel.rationals().rows, strict=True):
+        laws, rows = whole.channel.rationals().rows, []
+        count = next(nodes for nodes in range(2, len(laws) + 1) if 1 << comb(nodes, 2) == len(laws))
+        pairs = list(combinations(range(count), 2))
+        for present, law in zip(product((False, True), repeat=len(pairs)), laws, strict=True):
             edges = list(compress(pairs, present))
-            weights = [sum((a in cut) != (b in cut) for a, b in edges) for cut in cuts]
+            weights = [sum(self.cut.separates(cut, a, b) for a, b in edges) for cut in cuts]
             told = [_clamped(noise, weight, len(pairs)) for weight in weights]
             rows.append([chance * share for chance, shares in zip(law, told, strict=True) for share in shares])
         outputs = [(cut, weight) for cut in cuts for weight in range(len(pairs) + 1)]
