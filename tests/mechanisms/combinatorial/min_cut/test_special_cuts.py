@@ -242,9 +242,9 @@ def test_a_release_in_several_parts(tmp_path):
     assert release.value == parts
     division, weight = combinatorial.min_cut(graph, 160, nodes=names, parts=3, weigh="1/4").value
     assert (division, weight) == (parts, 1)
-    with Ledger(tmp_path / "parts.ledger") as ledger:
-        ledger.grant("town", "200")
-        paid = {"ledger": ledger, "dataset": "town", "request_id": "a"}
+    with Ledger.create(tmp_path / "parts.ledger") as ledger:
+        ledger.grant(Privacy(300, insist=True), dataset="town")
+        paid = {"ledger": ledger, "dataset": "town", "analyst": "ana", "purpose": "test", "request_id": "a"}
         first = combinatorial.min_cut(graph, 60, nodes=names, parts=3, **paid)
         assert combinatorial.min_cut(graph, 60, nodes=names, parts=3, **paid).value == first.value == parts
         with pytest.raises(LeastNoiseError):
