@@ -33,6 +33,7 @@ from leastnoise.mechanisms.combinatorial import (
 )
 from leastnoise.release.combinatorial import (
     components,
+    degree_counts,
     degrees,
     k_median,
     min_cut,
@@ -63,6 +64,7 @@ __all__ = [
     "WeighedCut",
     "components",
     "decode",
+    "degree_counts",
     "degrees",
     "k_median",
     "ladder_reaches",

@@ -109,7 +109,102 @@ def test_larger_graphs_at_node_level(seed):
 
 @pytest.mark.parametrize("wrong", [{"neighbours": "node"}, {"most": 3}, {"neighbours": "people", "most": 3}])
 def test_neighbours_are_named_with_their_bound(wrong):
-    with pytest.raises(BadParameter, match="one edge, or in all edges of one node"):
+    with pytest.raises(BadParameter, match="edges of one node"):
         combinatorial.number_of_edges([(0, 1)], 1, nodes=3, **wrong)
     with pytest.raises(TooLarge, match="32768"):
         combinatorial.number_of_edges([(0, 1)], 1, nodes=10**6, neighbours="node", most=3)
+
+
+# ── How many nodes have how many edges ────────────────────────────────────────────────────────────────────────────────
+
+
+def degree_counts(monkeypatch, graph, count, most, neighbours):
+    """The mechanism and the truth that a release is made of."""
+    seen = []
+    monkeypatch.setattr(releases, "release_mechanism", lambda mechanism, truth, **_: seen.append((mechanism, truth())))
+    combinatorial.degree_counts(graph, 1, nodes=count, most=most, neighbours=neighbours)
+    return seen[0]
+
+
+def distance(one, other):
+    return int(abs(one - other).sum())
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 6])
+@pytest.mark.parametrize("count", [2, 3, 4, 5])
+def test_an_edge_moves_the_degree_counts_by_two(monkeypatch, count, most):
+    truths, furthest = {}, 0
+    for graph in graphs_of(count):
+        mechanism, truth = degree_counts(monkeypatch, graph, count, most, "edge")
+        degrees = [degree for _, degree in graph.degree]
+        assert truth.tolist() == [sum(degree >= level for degree in degrees) for level in range(1, most + 1)]
+        truths[frozenset(map(frozenset, graph.edges))] = truth
+    for edges, truth in truths.items():
+        furthest = max([furthest, *(distance(truth, truths[edges - {edge}]) for edge in edges)])
+    assert furthest == mechanism.sensitivity == 2
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("count", [3, 4, 5])
+def test_all_edges_of_a_node_move_the_degree_counts_within_the_sensitivity(monkeypatch, count, most):
+    groups, whole = {}, 0
+    for graph in graphs_of(count):
+        mechanism, truth = degree_counts(monkeypatch, graph, count, most, "node")
+        degrees = [degree for _, degree in graph.degree]
+        if max(degrees) <= most:
+            assert truth.tolist() == [sum(degree >= level for degree in degrees) for level in range(1, most + 1)]
+            whole += 1
+        for node in range(count):
+            others = frozenset(frozenset(edge) for edge in graph.edges if node not in edge)
+            groups.setdefault((node, others), []).append(truth)
+    assert whole > 1
+    furthest = max(distance(one, other) for truths in groups.values() for one, other in combinations(truths, 2))
+    assert furthest <= mechanism.sensitivity == 2 * most
+    if count > 2 * most:
+        assert furthest == 2 * most
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_degree_counts_of_larger_graphs_at_node_level(seed):
+    """Random changes of the edges of a node of many edges; and the node alone, first and last in the order."""
+    count, most = 40, 3
+    graph = networkx.gnp_random_graph(count, 0.15, seed=seed)
+    read = {}
+    for node in (0, 17, count - 1):
+        rest = [edge for edge in graph.edges if node not in edge]
+        for step in (1, 2, 3, 5, 100):
+            edges = [*rest, *((node, other) for other in range(count) if other != node and (other + seed) % step == 0)]
+            read[node, step] = read_graph(edges, range(count)).degrees_within(most)
+        for one, other in combinations([read[node, step] for step in (1, 2, 3, 5, 100)], 2):
+            levels = [[(each >= level).sum() for level in range(1, most + 1)] for each in (one, other)]
+            assert sum(abs(a - b) for a, b in zip(*levels, strict=True)) <= 2 * most
+
+
+def test_what_is_left_of_a_graph_has_no_stable_triangles_or_components():
+    """Why these two have no node level: one node breaks a chain of triangles, however long it is."""
+    for triangles in (2, 5, 20):
+        edges = [(3 * i + a, 3 * i + b) for i in range(triangles) for a, b in ((1, 2), (1, 3), (2, 3), (3, 4))]
+        found = []
+        for rest in (edges, [(0, 1), *edges]):
+            taken, left = [0] * (3 * triangles + 2), []
+            for tail, head in sorted(rest):
+                if taken[tail] < 2 and taken[head] < 2:
+                    taken[tail], taken[head] = taken[tail] + 1, taken[head] + 1
+                    left.append((tail, head))
+            read = read_graph(left, range(3 * triangles + 2))
+            assert read_graph(rest, read.nodes).degrees_within(2).tolist() == read.degrees().tolist()
+            found.append((read.triangles(), read.components()))
+        assert found[0][0] - found[1][0] == triangles
+        assert found[0][1] - found[1][1] >= triangles
+
+
+def test_a_release_of_degree_counts_falls_and_is_no_more_than_the_nodes():
+    club = networkx.karate_club_graph()
+    for neighbours, epsilon in (("edge", "1/10"), ("node", "1/10"), ("node", 1000)):
+        counts = combinatorial.degree_counts(club, epsilon, most=17, neighbours=neighbours).value.tolist()
+        assert counts == sorted(counts, reverse=True)
+        assert all(0 <= count <= 34 for count in counts)
+    assert counts == [sum(degree >= level for _, degree in club.degree) for level in range(1, 18)]
+    for wrong in ({"most": 0}, {"most": 3, "neighbours": "people"}, {"most": None}):
+        with pytest.raises(BadParameter):
+            combinatorial.degree_counts(club, 1, **wrong)

@@ -34,6 +34,7 @@ from leastnoise.mechanisms.combinatorial import (
     plan_vertex_cover,
 )
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, public_nodes, read_graph, read_nodes
+from leastnoise.mechanisms.combinatorial.sorted_counts.isotonic_counts import nearest_counts
 from leastnoise.mechanisms.numeric import Geometric, VectorLaplace
 from leastnoise.model import decode_label, encode_label
 from leastnoise.release.mechanism import fingerprint_of, release_mechanism, require_recordable
@@ -41,6 +42,7 @@ from leastnoise.release.result import Release
 
 __all__ = [
     "components",
+    "degree_counts",
     "degrees",
     "k_median",
     "min_cut",
@@ -51,6 +53,7 @@ __all__ = [
 ]
 
 Progress = Callable[..., None]
+_MOST_DEGREES = 1 << 20  # that are told apart
 _MOST_IN_FLOWS = 1 << 15  # nodes: twice their pairs is below 2^31, the most that a flow of 32 bits carries
 
 
@@ -175,12 +178,9 @@ def number_of_edges(
     """
     _require_graph(graph)
     public = read_nodes(public_nodes(graph) if nodes is None else nodes)
-    if neighbours not in ("edge", "node") or (neighbours == "node") != (most is not None):
-        raise BadParameter(
-            "neighbours differ in one edge, or in all edges of one node, which may count for `most` of them",
-            given=f"neighbours={neighbours}, most={most}",
-            fix='pass neighbours="node", most=20 for example, or neither',
-        )
+    _require_neighbours(neighbours, most)
+    if neighbours == "edge" and most is not None:
+        raise BadParameter("most is for the edges of one node", given=most, fix='add neighbours="node"')
     if most is None:
         return release_mechanism(
             Geometric(epsilon),
@@ -273,6 +273,57 @@ def degrees(graph: GraphLike, epsilon: NumberLike, *, nodes: Nodes | None = None
         VectorLaplace(epsilon, len(public), 2),
         lambda: read_graph(graph, public).degrees(),
         parameters={"asked": fingerprint_of({"degrees of": _named(public)})},
+        **charge,
+    )
+
+
+def degree_counts(
+    graph: GraphLike,
+    epsilon: NumberLike,
+    *,
+    most: NumberLike,
+    nodes: Nodes | None = None,
+    neighbours: str = "edge",
+    **charge: Unpack[Charge],
+) -> Release:
+    """How many public nodes have at least 1, 2, …, `most` edges, with geometric noise: the distribution of degrees.
+
+    Differences of neighbouring numbers tell how many nodes have just so many. The noisy numbers are moved to the
+    nearest ones that fall and are not above the number of nodes, which costs nothing.
+
+    Args:
+        graph: As for `min_cut`.
+        epsilon: The privacy.
+        most: The largest degree that is told apart, public.
+        nodes: The public nodes, or their number; those that the graph object lists if left out.
+        neighbours: What is protected. "edge": one edge comes or goes; it moves two of the numbers by one, or one by
+            two. "node": all edges of one node change at once, in any way. Edges are then left out, in the order of
+            pairs of nodes, where a node has `most` already; that moves the numbers by 2·most together.
+        **charge: `ledger`, `dataset`, `analyst`, `purpose`, `request_id`: where the price is charged.
+
+    >>> import networkx
+    >>> counts = degree_counts(networkx.karate_club_graph(), epsilon=100, most=4).value
+    >>> counts.tolist()
+    [34, 33, 22, 16]
+    """
+    _require_graph(graph)
+    public = read_nodes(public_nodes(graph) if nodes is None else nodes)
+    _require_neighbours(neighbours, most)
+    bound = read_integer(most, "most", at_least=1, at_most=_MOST_DEGREES)
+    by_node = neighbours == "node"
+
+    def truth() -> NDArray[np.int64]:
+        edges = read_graph(graph, public)
+        found = edges.degrees_within(bound) if by_node else np.minimum(edges.degrees(), bound)
+        having = np.bincount(found, minlength=bound + 1)
+        return np.asarray(having[:0:-1].cumsum()[::-1], dtype=np.int64)
+
+    return release_mechanism(
+        VectorLaplace(epsilon, bound, 2 * bound if by_node else 2),
+        truth,
+        encode=lambda drawn: [min(int(count), len(public)) for count in nearest_counts(drawn)],
+        decode=lambda written: np.array(written, dtype=np.int64),
+        parameters={"asked": fingerprint_of({"degree counts of": _named(public), "of": neighbours})},
         **charge,
     )
 
@@ -446,6 +497,16 @@ def sorted_counts(
 def _named(nodes: Sequence[Hashable]) -> object:
     """The labels, or how many nodes there are where they are only counted."""
     return len(nodes) if isinstance(nodes, range) else tuple(nodes)
+
+
+def _require_neighbours(neighbours: str, most: NumberLike | None) -> None:
+    """Refuse neighbours that are not named, or that need a public bound."""
+    if neighbours not in ("edge", "node") or ((neighbours == "node") and most is None):
+        raise BadParameter(
+            "neighbours differ in one edge, or in all edges of one node, which may count for `most` of them",
+            given=f"neighbours={neighbours}, most={most}",
+            fix='pass neighbours="node", most=20 for example, or neither',
+        )
 
 
 def _require_graph(graph: object) -> None:

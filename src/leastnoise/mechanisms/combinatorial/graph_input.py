@@ -96,6 +96,23 @@ class EdgeList:
         network = csr_array((capacities, (rows, columns)), shape=(end + 1, end + 1))
         return int(maximum_flow(network, start, end).flow_value) // 2
 
+    def degrees_within(self, most: int) -> NDArray[np.int64]:
+        """How many edges each node has where edges are taken in the public order of pairs, unless an end has `most`.
+
+        Take the edges of G with those of a node v, and without them. At every edge add up, over all nodes but v, by how
+        much the numbers taken so far differ. An edge of v that is taken adds one at most. An edge that is taken in one
+        of the two alone: an end has `most` in the other and less here, so its difference falls by one, and that of the
+        other end grows by one at most. So the sum is at most the number a of edges that v has in the end (Day, Li and
+        Lyu, SIGMOD 2016, have such an order for their distribution of degrees). The sums of two graphs that differ in
+        the edges of v, in any way, are a + a' apart at most.
+        """
+        taken = [0] * len(self.nodes)
+        for tail, head in zip(self.tails.tolist(), self.heads.tolist(), strict=True):
+            if taken[tail] < most and taken[head] < most:
+                taken[tail] += 1
+                taken[head] += 1
+        return np.array(taken, dtype=np.int64)
+
     def triangles(self) -> int:
         """How many triples of nodes are all joined; an edge moves it by at most n − 2, one for each third node."""
         later: dict[int, set[int]] = {}
