@@ -109,10 +109,11 @@ def test_the_front_door_of_the_model_says_twice_the_same():
 
 
 def test_no_public_class_has_two_meanings():
-    """But for an event that is named after its mechanism, and the sources of bits and of rows."""
+    """But for an event that is named after its mechanism, the sources of bits and of rows, and what the API calls so."""
     homes = Counter(
         node.name
         for file in ROOT.rglob("*.py")
+        if file.name != "descriptions.py"
         for node in ast.parse(file.read_text(encoding="utf-8")).body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )

@@ -135,7 +135,6 @@ class ChannelEntries(ABC):
             scaled: Floats = np.ldexp(mantissas[x] / mantissas[neighbour], exponents[x] - exponents[neighbour])
         return scaled
 
-
     def largest_quotients(self, x: Indices, neighbour: Indices) -> tuple[Floats, Floats]:
         """For pairs of rows the largest of p(y|x)/p(y|x') and of p(y|x')/p(y|x) over y, as `quotients` has them."""
         if not self._are_ordinary:

@@ -28,13 +28,13 @@ from leastnoise.mechanisms.combinatorial import (
     KWayCut,
     NoisyDemand,
     WeighedCut,
+    nearest_counts,
     plan_k_median,
     plan_min_cut,
     plan_sorted_counts,
     plan_vertex_cover,
 )
 from leastnoise.mechanisms.combinatorial.graph_input import GraphLike, Nodes, public_nodes, read_graph, read_nodes
-from leastnoise.mechanisms.combinatorial.sorted_counts.isotonic_counts import nearest_counts
 from leastnoise.mechanisms.numeric import Geometric, VectorLaplace
 from leastnoise.model import decode_label, encode_label
 from leastnoise.release.mechanism import fingerprint_of, release_mechanism, require_recordable

@@ -18,6 +18,7 @@ from leastnoise.mechanisms.combinatorial.sorted_counts import (
     IsotonicCounts,
     SortedCounts,
     SortedCountsPlan,
+    nearest_counts,
     plan_sorted_counts,
     zipf_counts,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "decode",
     "ladder_reaches",
     "min_cut_bound",
+    "nearest_counts",
     "plain_cover",
     "plan_k_median",
     "plan_min_cut",

@@ -5,7 +5,7 @@ backward, run by run, and `halving` fills in the steps of a run. Weights are bou
 has the law as numbers, and `planning` compares the exact mechanism with `isotonic_counts`.
 """
 
-from leastnoise.mechanisms.combinatorial.sorted_counts.isotonic_counts import IsotonicCounts
+from leastnoise.mechanisms.combinatorial.sorted_counts.isotonic_counts import IsotonicCounts, nearest_counts
 from leastnoise.mechanisms.combinatorial.sorted_counts.planning import (
     SortedCountsPlan,
     plan_sorted_counts,
@@ -13,4 +13,4 @@ from leastnoise.mechanisms.combinatorial.sorted_counts.planning import (
 )
 from leastnoise.mechanisms.combinatorial.sorted_counts.sorted_counts import SortedCounts
 
-__all__ = ["IsotonicCounts", "SortedCounts", "SortedCountsPlan", "plan_sorted_counts", "zipf_counts"]
+__all__ = ["IsotonicCounts", "SortedCounts", "SortedCountsPlan", "nearest_counts", "plan_sorted_counts", "zipf_counts"]
