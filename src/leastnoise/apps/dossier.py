@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 __all__ = ["Dossier", "dossier", "guess_above", "make_dossier", "posterior_above"]
 
 _PRIORS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
+_LONGEST_WORD = 16  # letters that a column holds
 _TO_FILL = "TO BE FILLED IN BY THE CURATOR"
 _FLAVOURS = {
     "epsilon": "Pure DP",
@@ -75,7 +76,7 @@ _THREATS = [
     "Whoever sees answers may know everything else, work together with all others, and compute for ever.",
     "Whoever asks may choose each question, and its price, after the answers before it.",
     "Questions that fail are charged and stop their asker; refusals depend on public things only.",
-    "How long an answer takes depends on the data; a service can answer at fixed times (`answer_after`).",
+    "How long an answer takes depends on the data; a service can answer at fixed times (answer_after).",
     "Not protected from: whoever runs the machine, reads the source of the data, or changes the software.",
     "Not protected: what is true of the group whether or not one is in it, and what limits and keys say by themselves.",
 ]
@@ -192,7 +193,7 @@ def make_dossier(ledger: Ledger, dataset: str) -> Dossier:
     blocks += [("##", "What was released, when, at which price"), ("|", _releases(debits))]
     blocks += [("##", "Mechanisms and theorems"), ("|", _mechanisms(charged))]
     blocks += [("", "Where a mechanism has a certificate, a service gives it at /v1/releases/ID/certificate, and "
-                "`leastnoise check` verifies it. Certificates are no part of the ledger.")]  # fmt: skip
+                "leastnoise check verifies it. Certificates are no part of the ledger.")]  # fmt: skip
     blocks += [("##", "Threat model"), ("-", _THREATS), ("##", "Evaluation, by the factors of NIST SP 800-226")]
     blocks += [
         ("|", [("level", "point", "finding"), *_evaluation(promise, who, charged)]),
@@ -200,7 +201,7 @@ def make_dossier(ledger: Ledger, dataset: str) -> Dossier:
     ]
     witness = ledger.witness()
     blocks += [("", f"All {verified.entries} entries were verified: chain, prices, states, sums, and the witness. The "
-                f"head is {verified.head}. Keep the witness elsewhere; `leastnoise budget --verify --witness FILE` "
+                f"head is {verified.head}. Keep the witness elsewhere; leastnoise budget --verify --witness FILE "
                 "compares it later."), ("=", witness.to_json())]  # fmt: skip
     blocks += [("##", "Signature"), ("", "Name, date: ____________________________")]
     return Dossier(tuple(blocks), _registry(dataset, promise, who, charged))
@@ -411,7 +412,7 @@ def _markdown(blocks: Iterable[tuple[str, Any]]) -> Iterator[str]:
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}"
     "table{border-collapse:collapse;width:100%}th,td{border:1px solid #8888;padding:.3rem .5rem;text-align:left;"
-    "vertical-align:top;overflow-wrap:anywhere}pre{white-space:pre-wrap;overflow-wrap:anywhere}"
+    "vertical-align:top}.long{overflow-wrap:anywhere}pre{white-space:pre-wrap;overflow-wrap:anywhere}"
     "@media print{body{margin:0;font-size:11px}tr{break-inside:avoid}}"
 )
 
@@ -428,11 +429,18 @@ def _html(blocks: Sequence[tuple[str, Any]]) -> Iterator[str]:
             heads, *rows = content
             yield "<table><thead><tr>" + "".join(f'<th scope="col">{escape(each)}</th>' for each in heads)
             yield "</tr></thead><tbody>"
-            yield from ("<tr>" + "".join(f"<td>{escape(str(each))}</td>" for each in row) + "</tr>" for row in rows)
+            yield from ("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
             yield "</tbody></table>"
         else:
             yield f"<pre>{escape(content)}</pre>" if kind == "=" else f"<p>{escape(content)}</p>"
     yield "</main></body></html>\n"
+
+
+def _cell(value: object) -> str:
+    """A cell of a table; only where a word is longer than a column may be it is broken anywhere."""
+    text = str(value)
+    kind = ' class="long"' if any(len(word) > _LONGEST_WORD for word in text.split()) else ""
+    return f"<td{kind}>{escape(text)}</td>"
 
 
 def _yaml(value: Any, depth: int = 0) -> Iterator[str]:
