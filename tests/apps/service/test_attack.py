@@ -4,6 +4,7 @@ import asyncio
 import http.client
 import json
 import socket
+import sqlite3
 import threading
 import time
 from collections import Counter
@@ -633,6 +634,28 @@ def test_a_price_that_a_stopped_server_did_not_give_back_is_given_back_later(ser
     assert service.ledger.standing(request).state == "cancelled"
     assert service.store.due(now + 10_000) == []
     assert len(service.store.asked("rel-1").body) < 1000
+
+
+@pytest.mark.parametrize(
+    ("table", "change"),
+    [
+        ("leastnoise_tokens", "DROP COLUMN purposes"),
+        ("leastnoise_asked", "DROP COLUMN origin"),
+        ("leastnoise_tokens", "ADD COLUMN later TEXT"),
+        ("leastnoise_asked", "ADD COLUMN later TEXT"),
+    ],
+)
+def test_a_store_of_another_version_says_what_to_do(tmp_path, table, change):
+    """And is left as it was; what was spent is in the ledger."""
+    place = tmp_path / "store"
+    ServiceStore(str(place)).close()
+    with closing(sqlite3.connect(place)) as database:
+        database.execute(f"ALTER TABLE {table} {change}")
+        database.commit()
+        before = list(database.execute("SELECT sql FROM sqlite_master"))
+        with pytest.raises(BadConfiguration, match="begin with a new store"):
+            ServiceStore(str(place))
+        assert list(database.execute("SELECT sql FROM sqlite_master")) == before
 
 
 WORKING = """

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from leastnoise.errors import MissingPackage, ServiceUnavailable
+from leastnoise.errors import BadConfiguration, MissingPackage, ServiceUnavailable
 from leastnoise.ledger.record import Json, canonical
 
 __all__ = ["Asked", "ServiceStore", "StoredToken", "brief"]
@@ -40,6 +40,7 @@ _ASKED = (
     "origin"
 )
 _LISTED = _ASKED.replace("body", "brief").replace("plan", "NULL")
+_TABLES = {"leastnoise_tokens": _KEPT, "leastnoise_asked": f"{_ASKED}, brief, held, result"}
 _BEGIN = """
 INSERT INTO leastnoise_asked
 (id, analyst, request, dataset, purpose, body, state, created, changed, server, expires, origin, brief)
@@ -136,9 +137,17 @@ class ServiceStore:
         with self._transaction() as run:
             if self._postgres:  # two servers that start at once must not both make the tables
                 run(f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})")
-            for statement in _SCHEMA.split(";"):
+            found = {table: self._columns(run, table) for table in _TABLES}
+            fits = all(not columns or columns == _columns_of(_TABLES[table]) for table, columns in found.items())
+            for statement in _SCHEMA.split(";") if fits else ():
                 if statement.strip():
                     run(statement)
+        if not fits:
+            raise BadConfiguration(
+                "the service's store was made by another version",
+                given=None,
+                fix="begin with a new store, and make new tokens; what was spent and answered stays in the ledger",
+            )
 
     def add_token(self, token: StoredToken) -> bool:
         """Keep a new token; False where a curator makes it and its name has a token of another origin."""
@@ -316,6 +325,15 @@ class ServiceStore:
             self._connection.execute("PRAGMA synchronous = NORMAL")
         return self._connection
 
+    def _columns(self, run: Any, table: str) -> set[str]:
+        """The columns of a table; none where it is not there."""
+        if self._postgres:
+            rows = run(f"SELECT attname FROM pg_attribute WHERE attrelid = to_regclass('{table}') AND attnum > 0 "  # noqa: S608
+                       "AND NOT attisdropped")  # fmt: skip
+        else:
+            rows = run(f"SELECT name FROM pragma_table_info('{table}')")  # noqa: S608 - own words
+        return {row[0] for row in rows}
+
     def _errors(self) -> tuple[type[Exception], ...]:
         return (self._driver().Error,) if self._postgres else (sqlite3.Error,)
 
@@ -336,6 +354,10 @@ def brief(body: str) -> str:
     if len(body) <= _LONGEST_KEPT:
         return body
     return canonical({**json.loads(body), "question": {"question": "too long to be shown here"}})
+
+
+def _columns_of(listed: str) -> set[str]:
+    return set(listed.split(", "))
 
 
 def _marks(count: int) -> str:
