@@ -33,11 +33,16 @@ _WITNESS_LADDER = (
 
 def graph_claims() -> Iterator[Claim]:
     """In the order of the text."""
+    yield _contracted_to_two()
     yield _number_of_cuts()
+    yield _many_contractions()
     yield _algorithm_1()
     yield _algorithm_2()
     yield _algorithm_2_at_half()
+    yield _cost_of_algorithm_2()
     yield _sum_of_proposition_2()
+    yield _restarted()
+    yield _cost_of_algorithm_3()
     yield _k_norm_of_cuts()
     yield _always_a_cover()
     yield _algorithm_5()
@@ -90,6 +95,125 @@ def _number_of_cuts() -> Claim:
         for factor in (1, 2)
     )
     return all_of("Corollary 2.1", "a connected graph has at most n^2k cuts of size at most k·c", cases)
+
+
+def _contracted(graph: Graph, nodes: int, most: int) -> dict[Cut, Fraction]:
+    """Karger's algorithm: contract random edges until `most` nodes are left, and take one of their cuts at random."""
+
+    def merged(parts: tuple[Cut, ...]) -> dict[Cut, Fraction]:
+        if len(parts) <= most:
+            sides = [frozenset().union(*some) for size in range(1, len(parts)) for some in combinations(parts, size)]
+            chosen = [side for side in sides if nodes - 1 not in side]
+            return dict.fromkeys(chosen, Fraction(1, len(chosen)))
+        between = {
+            (one, other): sum((u in one and v in other) or (u in other and v in one) for u, v in graph)
+            for one, other in combinations(parts, 2)
+        }
+        found: dict[Cut, Fraction] = {}
+        for (one, other), weight in between.items():
+            if weight:
+                rest = tuple(part for part in parts if part not in (one, other))
+                for side, chance in merged((*rest, one | other)).items():
+                    share = chance * Fraction(weight, sum(between.values()))
+                    found[side] = found.get(side, Fraction(0)) + share
+        return found
+
+    return merged(tuple(frozenset({node}) for node in range(nodes)))
+
+
+def _contracted_to_two() -> Claim:
+    road = frozenset({(0, 1), (1, 2)})
+    chance = _contracted(road, 3, 2).get(frozenset({1}), Fraction(0))
+    return Claim(
+        "Section 2.3.2, before Corollary 2.1",
+        "Karger's algorithm gives each cut of size at most k·c with probability at least n^-2k",
+        f"the path of three nodes, k = 2: its middle node alone comes out with probability {chance}",
+        chance >= Fraction(1, 3**4),
+        "contract to 2k nodes only, and take one of their cuts at random",
+    )
+
+
+def _many_contractions() -> Claim:
+    """P(missed) = (1 − p)^m ≤ e^(−pm) with m = n^(2k+1), so that p ≥ n^-2k is what it takes; every cut is looked at."""
+    nodes = 4
+    cases = (
+        (
+            f"{sorted(graph)}, k = {factor}",
+            all(
+                _contracted(graph, nodes, 2 * factor).get(cut, 0) >= Fraction(1, nodes ** (2 * factor))
+                for cut in _cuts(nodes)
+                if _cost(graph, cut) <= factor * _least(graph, nodes)
+            ),
+        )
+        for graph in _graphs(nodes)
+        if _least(graph, nodes) > 0
+        for factor in (1, 2)
+    )
+    says = "n^(2k+1) runs miss a cut of size at most k·c with probability at most e^-n (contracted to 2k nodes)"
+    return all_of("Corollary 2.2", says, cases)
+
+
+def _restricted(graph: Graph, base: int) -> tuple[list[Fraction], list[Fraction]]:
+    """The law on all cuts, and on those of at most three times the least cost."""
+    weights = [Fraction(1, base) ** _cost(graph, cut) for cut in _cuts(4)]
+    few = [
+        w if _cost(graph, c) <= 3 * _least(graph, 4) else Fraction(0) for w, c in zip(weights, _cuts(4), strict=True)
+    ]
+    return _shares(weights), _shares(few)
+
+
+def _restarted() -> Claim:
+    """Starting again until a listed cut comes out has the law on those cuts, and moves no event by more than the rest.
+
+    Then it is (ε', (1 + e^ε')·η)-private where the law on all cuts is ε'-private, η the probability of the rest. For a
+    constant ε that is O(1/n²), as printed.
+    """
+
+    def near(graph: Graph, base: int) -> bool:
+        whole, few = _restricted(graph, base)
+        rest = 1 - sum(p for p, kept in zip(whole, few, strict=True) if kept)
+        return sum(max(q - p, Fraction(0)) for p, q in zip(whole, few, strict=True)) == rest
+
+    cases = ((f"{sorted(graph)}, e^ε = {base}", near(graph, base)) for graph in _graphs(4) for base in (2, 10))
+    says = "sampling among few cuts changes each event by the probability of the others at most"
+    return all_of("Proposition 2.3, in its proof", says, cases)
+
+
+def _cost_of_algorithm_2() -> Claim:
+    """On K_n the ladder adds nothing. With ε = 2/n the cuts that halve it have nearly all the mass."""
+
+    def ratio(nodes: int) -> float:
+        epsilon, sizes = 2 / nodes, range(1, nodes)
+        logs = [
+            math.lgamma(nodes + 1) - math.lgamma(s + 1) - math.lgamma(nodes - s + 1) - epsilon * s * (nodes - s)
+            for s in sizes
+        ]
+        weights = [math.exp(log - max(logs)) for log in logs]
+        mean = sum(w * s * (nodes - s) for w, s in zip(weights, sizes, strict=True)) / sum(weights)
+        return (mean - (nodes - 1)) * epsilon / math.log(nodes)
+
+    ratios = {nodes: ratio(nodes) for nodes in (100, 1000, 10_000)}
+    return Claim(
+        "Proposition 2.2",
+        "for any graph and ε < 1 the cost is at most c(G) + C·ln n/ε, with one C",
+        "K_n, ε = 2/n, needs C of " + ", ".join(f"{value:.1f} at n = {nodes}" for nodes, value in ratios.items()),
+        ratios[10_000] <= 2 * ratios[100],
+        "for a constant ε and n − 1 > 8·ln n/ε, as the proof supposes",
+    )
+
+
+def _cost_of_algorithm_3() -> Claim:
+    """The means of the two laws differ by the share that is left out, times the largest cost, at most."""
+
+    def near(graph: Graph, base: int) -> bool:
+        (whole, few), costs = _restricted(graph, base), [_cost(graph, cut) for cut in _cuts(4)]
+        share = 1 - sum((p for p, kept in zip(whole, few, strict=True) if kept), Fraction(0))
+        means = [sum((p * c for p, c in zip(law, costs, strict=True)), Fraction(0)) for law in (whole, few)]
+        return abs(means[0] - means[1]) <= share * max(costs)
+
+    cases = ((f"{sorted(graph)}, e^ε = {base}", near(graph, base)) for graph in _graphs(4) for base in (2, 10))
+    says = "the expected costs of Algorithms 2 and 3 differ by P(another cut)·n² at most"
+    return all_of("Proposition 2.4, in its proof", says, cases)
 
 
 def _cut_channel(base: int) -> Channel:
