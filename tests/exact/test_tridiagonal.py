@@ -7,7 +7,7 @@ import pytest
 from flint import arb, arb_mat, ctx
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact.tridiagonal import doubles_above, doubles_below, inverse_root_diagonal
+from leastnoise.exact.tridiagonal import _summed, doubles_above, doubles_below, inverse_root_diagonal
 
 RNG = np.random.default_rng(3)
 
@@ -50,6 +50,31 @@ def test_it_is_below_and_near_the_true_diagonal(size):
         for least, most in ((values[0] * 100, values[-1] * 100), (values[0] / 100, values[-1] / 50), (1.0, 1.0)):
             guess = inverse_root_diagonal(diagonal, squares, float(least), float(max(least, most)))
             assert all(low <= true * (1 + 1e-15) for low, true in zip(guess, exact, strict=True))  # never above
+
+
+def exact_sums(diagonal, squares, poles, weights):
+    """Σ_j w_j·diag((A + p_j·I)^-1) in fractions."""
+    size, sums = len(diagonal), [Fraction(0)] * len(diagonal)
+    for pole, weight in zip(poles, weights, strict=True):
+        shifted = [Fraction(d) + Fraction(pole) for d in diagonal]
+        forward, backward = [shifted[0]], [shifted[-1]]
+        for i in range(1, size):
+            forward.append(shifted[i] - Fraction(squares[i - 1]) / forward[-1])
+            backward.append(shifted[-1 - i] - Fraction(squares[-i]) / backward[-1])
+        for i, (ahead, behind) in enumerate(zip(forward, backward[::-1], strict=True)):
+            sums[i] += Fraction(weight) / (ahead + behind - shifted[i])
+    return sums
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_sums_of_doubles_are_rounded_down(size):
+    """To the last bit: every rounding on the way goes to the safe side."""
+    for _ in range(20):
+        diagonal, squares = RNG.uniform(3, 4, size), RNG.uniform(0.5, 1, size - 1)
+        poles, weights = RNG.uniform(0.1, 5, 3), RNG.uniform(0.1, 5, 3)
+        found = _summed(diagonal, squares, poles, weights)
+        for low, exact in zip(found.tolist(), exact_sums(diagonal, squares, poles, weights), strict=True):
+            assert exact * (1 - Fraction(1, 10**13)) < Fraction(low) <= exact
 
 
 def test_second_differences_have_a_closed_form():

@@ -2,17 +2,19 @@
 
 from fractions import Fraction
 from itertools import accumulate
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from leastnoise.exact import SeededSource, ln
 from leastnoise.exact.balls import of_fraction
-from leastnoise.exact.enclosures import enclose
+from leastnoise.exact.enclosures import enclose, ln_enclosure
 from leastnoise.exact.numbers import ball_of
 from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.mechanisms.combinatorial.min_cut.contraction import acceptance
 from leastnoise.mechanisms.combinatorial.min_cut.random_cluster import RandomCluster
+from leastnoise.mechanisms.combinatorial.sorted_counts import partition_weights
 from leastnoise.mechanisms.combinatorial.sorted_counts.halving import decide_by_doubles
 from leastnoise.mechanisms.combinatorial.sorted_counts.numbers import Balls, Doubles
 from leastnoise.mechanisms.combinatorial.sorted_counts.shift_chain import ShiftChain
@@ -171,6 +173,20 @@ def test_products_of_doubles_lie_on_their_sides():
         pairs = zip(one[i].tolist(), other[:, j].tolist(), strict=True)
         true = sum(Fraction(a) * Fraction(b) for a, b in pairs)
         assert Fraction(float(below[i, j])) <= true <= Fraction(float(above[i, j]))
+
+
+@pytest.mark.parametrize("count", [10, 1000])
+@pytest.mark.parametrize("part", [0.1, 1 / 3, 1e-5])
+def test_a_sum_of_weights_lies_between_its_bounds(monkeypatch, count, part):
+    """Doubles without any doubt of their own, so that only the sum of them is rounded."""
+    weights = np.full(count, part)
+    monkeypatch.setattr(
+        partition_weights, "WalkFilter", lambda *_, **__: SimpleNamespace(last=(weights,) * 2, exponent=0)
+    )
+    found = partition_weights._log_normaliser(None, Fraction(1, 2), 3, closed=True)
+    true = ln_enclosure(count * Fraction(part), 200)
+    assert found.lower <= true.lower
+    assert true.upper <= found.upper
 
 
 def test_doubles_lie_around_the_balls_that_they_are_made_of():

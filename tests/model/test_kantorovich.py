@@ -62,6 +62,13 @@ def test_known_distances():
     assert earth_mover(line[::-1])(left[::-1], right[::-1]) == 1
 
 
+def test_an_irrational_distance_lies_between_its_bounds():
+    """4·√2/9: a third of the mass moves by 2·√2/3 and two thirds by √2/3."""
+    prior = [Fraction(1, 3), Fraction(2, 3)]
+    found = kantorovich(Channel.identity(2).hyper(prior), Channel.uniform(2, 1).hyper(prior), euclidean)
+    assert found.lower**2 < Fraction(32, 81) < found.upper**2
+
+
 def test_bad_questions_are_refused():
     exact = Channel.identity(2).hyper([0.5, 0.5])
     with pytest.raises(BadChannel, match="over the same inputs"):

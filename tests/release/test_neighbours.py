@@ -113,6 +113,7 @@ QUESTIONS = {
     "different values": (lambda d: d.count_distinct("n"), 0),
     "different values, filtered": (lambda d: d.count_distinct("k", where="n > 0"), 0),
     "mean by key": (lambda d: d.mean("x", bounds=(-1, 2), step="1/2", **BY_KEY), 0),
+    "means, Gaussian": (lambda d: d.mean("n", bounds=(-5, 2), step=1, **BY_KEY), SMALL),
     "variance": (lambda d: d.variance("n", bounds=(-2, 1), step=1), 0),
     "variance by key": (lambda d: d.variance("x", bounds=(-1, 2), step=1, **BY_KEY), 0),
     "median": (lambda d: d.median("x", grid=[-1, 0, 0.5, 2]), 0),

@@ -16,6 +16,7 @@ from leastnoise.designer.linear.clock import Clock
 from leastnoise.designer.linear.interior_point import mix_inside, whole_sums
 from leastnoise.designer.linear.many_inputs_proof import Result, is_private, solve_many, spread_out
 from leastnoise.designer.linear.reduction import has_many_constraints
+from leastnoise.exact import exp_below
 from leastnoise.model import read_problem
 from leastnoise.model.graphs import from_distance, from_networkx, path
 from leastnoise.model.losses import from_matrix
@@ -118,6 +119,16 @@ def test_a_law_that_is_barely_too_much_is_not_private(place):
     assert is_private(space, law)
     law[place] *= 1 + 1e-8 if place == (2, 2) else 1 - 1e-8
     assert not is_private(space, law)
+
+
+def test_a_law_that_is_too_much_by_less_than_a_double_tells_is_not_private():
+    """Even where the doubles in question are next to one another; entries are as exact as they stand."""
+    space = spread_out(read_problem(path(2), 1))
+    for large in np.random.default_rng(1).uniform(0.5, 1, 200).tolist():
+        least = exp_below(Fraction(-1), 128) * Fraction(large)
+        small = float(least) if Fraction(float(least)) < least else float(np.nextafter(float(least), 0))
+        assert not is_private(space, np.array([[large], [small]]))
+        assert not is_private(space, np.array([[small], [large]]))
 
 
 def test_doubles_that_vanish_are_not_taken_for_private():
