@@ -133,6 +133,8 @@ def _difference(before, after):
 def _sums_within(changed, event):
     """Independent noises: their privacy losses add up, for pure privacy exactly, for Gaussian noise by their μ²."""
     changed = [(noise, abs(d)) for noise, d in changed if d]
+    if not changed:
+        return True
     if any(isinstance(noise, Gaussian) for noise, _ in changed):
         return _mu_within(sum(Fraction(d * d) / noise.variance for noise, d in changed), event)
     return sum((_tight(noise, d) for noise, d in changed), start=Fraction(0)) <= cost_of(event).epsilon
