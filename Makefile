@@ -59,7 +59,7 @@ package: .venv/dev.stamp  ## build wheel and sdist, and try both in an empty env
 	done
 	@echo "── package: both install and work"
 
-mutate: .venv/dev.stamp  ## apply wrong lines one by one; the tests must notice each (about 20 minutes; ONLY=text for some)
+mutate: .venv/dev.stamp  ## apply wrong lines one by one; the tests must notice each (about an hour; ONLY=text for some)
 	$(BIN)/python tools/mutate.py $(if $(ONLY),--only '$(ONLY)')
 
 bench: .venv/bench.stamp  ## compare speed with peers in one run

@@ -174,7 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _read(arguments)
     mutations = [each for each in read_mutations() if all(word in str(each) for word in options.only)]
     if options.log.exists():
-        known = {line.split("  ", 2)[2] for line in options.log.read_text().splitlines() if f" s  {_KILLED}" in line}
+        known = {line.partition(f" s  {_KILLED}")[2].strip() for line in options.log.read_text().splitlines()}
         mutations = [each for each in mutations if str(each) not in known]
     groups: dict[tuple[str, ...], list[Mutation]] = defaultdict(list)
     for mutation in mutations:
