@@ -536,6 +536,8 @@ def test_what_is_left_to_one_is_told_to_nobody_else(server, tokens):
         plans = [server.call("POST", "/v1/datasets/people/plan", body, each) for each in (poor, rich)]
         assert [each.json["left"]["epsilon"] == "1/7" for each in plans] == [True, False]
         assert "1/7" not in plans[1].text
+        for each in plans:  # it is kept, and what was left when it was made is not what is left when it is shown
+            assert all(part["left"] is None for part in each.json.get("plans", ()))
     for number, question in enumerate((COUNT, batch)):
         released = server.ask(poor, f"shown {number}", "1/140", question).json["id"]
         told = server.call("GET", f"/v1/releases/{released}", token=tokens["fay"]).json
