@@ -155,6 +155,14 @@ QUESTIONS = {
     "mean, private bounds": (lambda d: d.mean("x", bounds="private"), 0),
     "count, private rows": (lambda d: people_only(d).count(rows_per_unit="private", **BY_KEY), 0),
     "count, private groups": (lambda d: people_only(d).count(groups_per_unit="private", **BY_KEY), 0),
+    "mean, private groups": (
+        lambda d: people_only(d).mean("n", bounds=(-3, 9), groups_per_unit="private", **BY_KEY),
+        0,
+    ),
+    "median, private groups": (
+        lambda d: people_only(d).median("n", bounds=(-3, 9), groups_per_unit="private", **BY_KEY),
+        0,
+    ),
     "derived keys": (lambda d: d.with_columns(DERIVED).count(by="c", keys=["up", "down", "a"]), 0),
     "derived sum": (lambda d: d.with_columns(DERIVED).sum("y", bounds=(-5, 2), where="c != 'a'"), 0),
     "per-unit rows": (lambda d: unit_rows(d).count(by="rows", keys=[1, 4, 12]), 0),

@@ -3,6 +3,7 @@
 import random
 from fractions import Fraction
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -73,6 +74,42 @@ def test_groups_per_unit_are_enough_for_most(people):
     assert set(few.table["groups_per_unit"]) == {2}
     truth = len({row["who"] for row in rows if row["city"] == "a"})
     assert abs(few.table["value"][0] - truth) < 30
+
+
+def test_groups_per_unit_of_means_and_quantiles(people):
+    """Half of the people are in two cities; whoever is not left out counts in both."""
+    dataset, rows = people
+    cities = ["a", "b"]
+    ages = [min(row["age"], 100) for row in rows if row["city"] == "a" and row["age"] is not None]
+    asked = {"by": "city", "keys": cities, "groups_per_unit": "private", "rows_per_unit": 16}
+    for query, truth, far in (
+        (dataset.mean("age", bounds=(0, 100), **asked), np.mean(ages), 8),
+        (dataset.proportion("age >= 50", **asked), np.mean([age >= 50 for age in ages]), 0.1),
+        (dataset.median("age", bounds=(0, 100), **asked), np.median(ages), 8),
+        (dataset.quantile("age", ["1/4", "1/2"], bounds=(0, 100), **asked), np.quantile(ages, 0.25), 8),
+    ):
+        release = query.release(20)
+        assert set(release.table["groups_per_unit"]) == {2}
+        assert abs(release.table["value"][0] - truth) < far
+        plan = query.plan(20)
+        assert plan.cost.epsilon <= 20
+        assert "groups per unit" in str(plan)
+
+
+def test_every_option_has_the_price_of_the_answer(people):
+    """Also of a quantile, whose price is that of several events: whichever is chosen costs what was charged."""
+    dataset, _ = people
+    asked = {"by": "city", "keys": ["a", "b"], "groups_per_unit": "private"}
+    for query in (
+        dataset.quantile("age", ["1/4", "1/2"], bounds=(0, 100), rows_per_unit=2, interval_share="1/2", **asked),
+        dataset.mean("age", bounds=(0, 100), **asked),
+    ):
+        for price in (Privacy(1), Privacy(1, "1e-6"), Privacy(rho="1/10"), Privacy(mu="1/2")):
+            _, second = split_price(price, Fraction(1, 10))
+            how = query.answer_plan(price)
+            assert covers(price, how.event)
+            for option in query.options:
+                assert covers(second, option.answer_plan(second).event)
 
 
 def test_quantiles_need_no_bounds(people):
@@ -174,6 +211,12 @@ def test_refusals(people):
         lambda: dataset.count(by="city", keys=["a"], groups_per_unit="private", rows_per_unit="private"),
         lambda: dataset.count(by="city", groups_per_unit="private"),
         lambda: dataset.mean("age", bounds=(0, 100), groups_per_unit="private"),
+        lambda: dataset.mean("age", bounds="private", by="city", keys=["a"], groups_per_unit="private"),
+        lambda: dataset.mean("age", bounds=(0, 100), by="city", groups_per_unit="private"),
+        lambda: dataset.mean(["age"], bounds={"age": (0, 1)}, by="city", keys=["a"], groups_per_unit="private"),
+        lambda: dataset.median("age", bounds=(0, 100), groups_per_unit="private"),
+        lambda: dataset.median("age", bounds=(0, 100), rows_per_unit="private"),
+        lambda: dataset.variance("age", bounds=(0, 100), by="city", keys=["a"], groups_per_unit="private"),
         lambda: dataset.sum("age", bounds="private", by="city"),
         lambda: dataset.sum("age", bounds="private", rows_per_unit="private"),
         lambda: dataset.count(of="units", rows_per_unit="private"),

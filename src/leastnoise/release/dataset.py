@@ -555,6 +555,7 @@ class Dataset:
             bins: The public edges of a column, or a dict from column to edges; the last bin is closed.
             where: Which rows count: text such as "age >= 18", or a predicate.
             groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
+                "private" to choose it by a tenth of the price.
             rows_per_unit: The most rows one unit may count with in each group; a unit with more counts with their
                 average. The limit of the dataset if left out.
             expected_rows: A public guess of the number of values per cell, for the error in the plan only.
@@ -573,6 +574,16 @@ class Dataset:
             steps = _of_columns(step, listed, "step") if isinstance(step, Mapping) else dict.fromkeys(listed, step)
             return self.batch(
                 [self._moment(Mean, name, ends.get(name), steps.get(name), cells, guess) for name in listed]
+            )
+        if _is_private(groups_per_unit):
+            _require_no_rest(rest)
+            scale = self._scale(column, bounds, step, self.contribution)
+            return self._private_limit(
+                (by, keys, bins, where),
+                groups_per_unit,
+                rows_per_unit,
+                lambda at: Mean(**at, column=column, scale=scale, expected_rows=guess),
+                (scale.high - scale.low) / 2,
             )
         columns = read_by(self.table, by, keys, bins)
         if not _is_private(bounds) and read_axes(self.table, columns, keys, bins) is None:
@@ -610,14 +621,23 @@ class Dataset:
             bins: The public edges of a column, or a dict from column to edges; the last bin is closed.
             where: Among which rows: text such as "age >= 18", or a predicate.
             groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
+                "private" to choose it by a tenth of the price.
             rows_per_unit: The most rows one unit may count with in each group; a unit with more counts with the share
                 of its rows. The limit of the dataset if left out.
             expected_rows: A public guess of the number of rows per cell, for the error in the plan only.
         """
+        scale, guess = read_condition_scale(self.contribution.privacy_unit is not None), _read_guess(expected_rows)
+        held = self._required(condition)
+        if _is_private(groups_per_unit):
+            return self._private_limit(
+                (by, keys, bins, where),
+                groups_per_unit,
+                rows_per_unit,
+                lambda at: Mean(**at, column=held, scale=scale, expected_rows=guess),
+                Fraction(1, 2),
+            )
         asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
-        scale = read_condition_scale(asked["contribution"].privacy_unit is not None)
-        guess = _read_guess(expected_rows)
-        return Mean(**asked, column=self._required(condition), scale=scale, expected_rows=guess)
+        return Mean(**asked, column=held, scale=scale, expected_rows=guess)
 
     def ratio(
         self,
@@ -839,6 +859,7 @@ class Dataset:
             bins: The public edges of a numeric column, or a dict from column to edges; the last bin is closed.
             where: Which rows count: text such as "age >= 18", or a predicate.
             groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
+                "private" to choose it by a tenth of the price.
             rows_per_unit: The most rows one unit may count with in each group, or in all without groups.
             expected_rows: A public guess of the number of rows per group, by which the mechanism is chosen; 1000 if
                 left out.
@@ -894,6 +915,7 @@ class Dataset:
             bins: The public edges of a numeric column, or a dict from column to edges; the last bin is closed.
             where: Which rows count: text such as "age >= 18", or a predicate.
             groups_per_unit: The most groups one unit may count in; the limit of the dataset if left out.
+                "private" to choose it by a tenth of the price.
             rows_per_unit: The most rows one unit may count with in each group, or in all without groups.
             expected_rows: A public guess of the number of rows per group, by which the mechanism is chosen; 1000 if
                 left out.
@@ -912,19 +934,26 @@ class Dataset:
             )
         else:
             points, even = magnitudes(self.table.columns[column]), None
-        asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
         share, confidence = read_interval_share(found, interval_share, interval_confidence)
-        return Quantiles(
-            **asked,
-            column=column,
-            levels=found,
-            grid=points,
-            even=even,
-            known=known,
-            expected_rows=_read_guess(expected_rows),
-            interval_share=share,
-            interval_confidence=confidence,
-        )
+        guess = _read_guess(expected_rows)
+
+        def within(asked: _Cells) -> Quantiles:
+            return Quantiles(
+                **asked,
+                column=column,
+                levels=found,
+                grid=points,
+                even=even,
+                known=known,
+                expected_rows=guess,
+                interval_share=share,
+                interval_confidence=confidence,
+            )
+
+        if _is_private(groups_per_unit):
+            cells = (by, keys, bins, where)
+            return self._private_limit(cells, groups_per_unit, rows_per_unit, within, Fraction(1, 2))
+        return within(self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit))
 
     def most_common(
         self,
@@ -1260,6 +1289,12 @@ class Dataset:
     def _bound(self, groups: Limit, rows: Limit) -> Contribution:
         """The contribution bounds of a question: its own, or those of the dataset."""
         base = self.contribution
+        if _is_private(groups) or _is_private(rows):
+            raise BadParameter(
+                "this question does not choose this limit privately",
+                given=_PRIVATE,
+                fix="pass a number; in a mean a unit counts with the average of its rows, so a large one costs nothing",
+            )
         most_groups = base.groups_per_unit if groups is None else read_integer(groups, "groups_per_unit", at_least=1)
         most_rows = base.rows_per_unit if rows is None else read_integer(rows, "rows_per_unit", at_least=1)
         if base.privacy_unit is None and (most_groups > 1 or most_rows > 1):

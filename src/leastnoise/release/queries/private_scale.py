@@ -1,4 +1,4 @@
-"""Bounds of sums, means and variances, and limits per unit of counts and sums, chosen by a share of the price.
+"""Bounds of sums, means and variances, and limits per unit of several questions, chosen by a share of the price.
 
 The options are public: bounds (0, 2^k) and (−2^k, 2^k), or 2^k rows or groups per unit. For each of them there is an
 ordinary question. All of them are read at once, in one scan where their limits are the same, together with how many
@@ -22,12 +22,13 @@ from numpy.typing import NDArray
 from leastnoise.composition.cost import pure_within
 from leastnoise.data import Axis, BinAxis, Contribution, CountUnits, Kind, Measure, Predicate, Table
 from leastnoise.ledger.record import Json
-from leastnoise.mechanisms import Geometric
+from leastnoise.mechanisms import Geometric, QuantileTable
 from leastnoise.mechanisms.histogram.chosen_scale import ChosenScale
 from leastnoise.model import Approximate, Concentrated, Event, GaussianPrivacy, LaplaceNoise, Privacy, Pure, number
 from leastnoise.release.arguments import FixedPoint
 from leastnoise.release.plan import AnswerPlan, short_price
 from leastnoise.release.pricing import split_price
+from leastnoise.release.queries.quantiles import Quantiles
 from leastnoise.release.queries.query import CellQuery, Query
 from leastnoise.release.tables import TidyTable
 
@@ -48,6 +49,7 @@ class _OneScan:
         self._table, self.columns, self.types = table, table.columns, table.types
         self._asked: dict[tuple[Contribution, tuple[Axis, ...], str], tuple[Predicate | None, dict[Measure, int]]] = {}
         self._found: dict[tuple[Contribution, tuple[Axis, ...], str], tuple[NDArray[Any], ...]] = {}
+        self._ranks: dict[Contribution, NDArray[np.int64]] = {}
 
     @property
     def table(self) -> _OneScan:
@@ -72,6 +74,19 @@ class _OneScan:
         if place not in self._found:
             return tuple(np.zeros([len(axis) for axis in axes], dtype=object) for _ in measures)
         return tuple(self._found[place][listed[measure]] for measure in measures)
+
+    def ranks(
+        self,
+        contribution: Contribution,
+        column: str,
+        grid: Sequence[Fraction],
+        where: Predicate | None = None,
+        axes: tuple[Axis, ...] = (),
+    ) -> NDArray[np.int64]:
+        """As `Table.ranks`, once for each limit: all options have the same column, grid and axes."""
+        if contribution not in self._ranks:
+            self._ranks[contribution] = self._table.ranks(contribution, column, grid, where, axes)
+        return self._ranks[contribution]
 
     def ask(self) -> None:
         """Ask the table for everything that was heard."""
@@ -123,9 +138,8 @@ class _PrivateScale(Query):
         """A tenth of the price for the scale, the rest for the answer."""
         first, second = split_price(price, _SHARE)
         plans = tuple(option.answer_plan(second) for option in self.options)
-        steps = [_step(plan) for plan in plans]
         cells = self.options[0].cells
-        noise = tuple(plan.mechanism.error().expected.upper * step for plan, step in zip(plans, steps, strict=True))
+        noise = tuple(map(_noise_of, self.options, plans))
         cut = tuple(self.cut(option) for option in self.options)
         mechanism = ChosenScale(
             Geometric(pure_within(first, LaplaceNoise)),
@@ -135,7 +149,7 @@ class _PrivateScale(Query):
             _event_of(second),
         )
         middle = len(plans) // 2
-        known = self.options[middle].answer_plan(price).mechanism.error().expected.upper * steps[middle]
+        known = _noise_of(self.options[middle], self.options[middle].answer_plan(price))
         return AnswerPlan(
             mechanism=mechanism,
             event=mechanism.event,
@@ -253,7 +267,7 @@ class PrivateRows(_PrivateScale):
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class PrivateGroups(_PrivateScale):
-    """A count or a sum where a unit counts in so many groups as are chosen privately.
+    """A question by groups where a unit counts in so many of them as are chosen privately.
 
     Attributes:
         worth: What a unit is taken to be worth in a group where it is left out.
@@ -327,8 +341,12 @@ def _scale_of(option: CellQuery) -> FixedPoint:
     return cast(FixedPoint, option.scale)  # type: ignore[attr-defined]
 
 
-def _step(plan: AnswerPlan) -> Fraction:
-    return Fraction(1) if plan.sensitivity is None else plan.sensitivity.step
+def _noise_of(option: CellQuery, plan: AnswerPlan) -> Fraction:
+    """The expected error of one number, in the unit of the answer; of quantiles the ranks on the public reference."""
+    if isinstance(option, Quantiles):
+        return Fraction(cast(QuantileTable, plan.mechanism).reference_error(option.guess))
+    step = Fraction(1) if plan.sensitivity is None else plan.sensitivity.step
+    return plan.mechanism.error().expected.upper * step
 
 
 def _event_of(price: Privacy) -> Event:

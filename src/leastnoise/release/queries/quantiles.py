@@ -122,7 +122,7 @@ class Quantiles(CellQuery):
             (method, self._within(price, method, rows, sensitivity.cells))
             for method in self._methods(pure_within(price))
         ]
-        guess = self._guess
+        guess = self.guess
         errors = [mechanism.reference_error(guess) for _, mechanism in found]
         order = sorted(range(len(found)), key=errors.__getitem__)
         method, mechanism = found[order[0]]
@@ -159,7 +159,7 @@ class Quantiles(CellQuery):
         object.__setattr__(narrow, "grid", tuple(map(Fraction, range(_USUAL_POINTS))))
         object.__setattr__(narrow, "even", Fraction(1))
         methods = narrow._methods(pure_within(price))
-        least = min(narrow._within(price, each, rows, touched).reference_error(self._guess) for each in methods)
+        least = min(narrow._within(price, each, rows, touched).reference_error(self.guess) for each in methods)
         return (
             "no share of the price is spent on bounds: the grid is a public scale, its numbers 1 or 2 % apart; "
             f"to know them would save {max(error - least, 0):.2g} of {error:.3g} rows on the reference, and give finer "
@@ -167,7 +167,7 @@ class Quantiles(CellQuery):
         )
 
     @property
-    def _guess(self) -> int:
+    def guess(self) -> int:
         """The rows of a group, as far as is public."""
         return REFERENCE_ROWS if self.expected_rows is None else self.expected_rows
 
@@ -231,7 +231,7 @@ class Quantiles(CellQuery):
         if len(self.levels) == 1:
             yield from ("permute and flip", "exponential")
         else:
-            several = self._several(epsilon, "separate").alternatives(self._guess, self.cells)
+            several = self._several(epsilon, "separate").alternatives(self.guess, self.cells)
             yield from (each.method for each in several)
 
     def _within(self, price: Privacy, method: str, rows: int, touched: int) -> RankMechanism | QuantileTable:
