@@ -96,6 +96,35 @@ def test_a_description_is_written_from_the_schema_alone(command, folder):
     assert "# n = [0, 100]    # ? integer" in told
 
 
+def test_a_database_is_described_with_all_its_tables(command, folder):
+    """No row decides what is written; what it leaves open is filled in, and is then a dataset that is asked in SQL."""
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(folder / "one.duckdb")) as connection:
+        connection.execute("CREATE TABLE people AS SELECT 5 AS n")
+    assert 'table = "people"' in command(folder, "describe", "one.duckdb").stdout
+    with duckdb.connect(str(folder / "shop.duckdb")) as connection:
+        connection.execute("CREATE TABLE customers (id INT, city TEXT); INSERT INTO customers VALUES (1, 'Bonn')")
+        connection.execute('CREATE TABLE orders (id INT, customer_id INT, day DATE, "total sum" DOUBLE, parts INT[])')
+        connection.execute("CREATE TABLE products (id INT, category TEXT)")
+    written = command(folder, "describe", "shop.duckdb", "--name", "shop").stdout
+    assert set(tomllib.loads(written)["datasets"]["shop"]) == {
+        "source", "groups_per_unit", "rows_per_unit", "bounds", "keys", "measured_in",
+    }  # fmt: skip
+    assert "Bonn" not in written
+    assert '# links = { "orders.id" = "customers.id" }' in written
+    for line in ('"orders.total sum" = [0, 100]    # ? real', '"orders.day" = [2024-01-31]', '"customers.city" = ['):
+        assert f"# {line}" in written
+    with duckdb.connect(str(folder / "shop.duckdb")) as connection:
+        connection.execute("INSERT INTO orders SELECT x, 1, DATE '2024-01-01', 1e9, [] FROM range(9) AS t(x)")
+    assert command(folder, "describe", "shop.duckdb", "--name", "shop").stdout == written
+    filled = written.replace('"orders.id" = "cust', '"orders.customer_id" = "cust')
+    for open_one in ("links", "unit", "public", "budget", "ledger", '"orders.total sum"'):
+        filled = filled.replace(f"# {open_one} =", f"{open_one} =")
+    (folder / "leastnoise.toml").write_text(filled)
+    asked = command(folder, "sql", "shop", 'SELECT SUM("total sum") FROM orders', "--epsilon", "1", "--plan")
+    assert asked.returncode == 0, asked.stderr
+
+
 def test_the_curator_verifies_a_description(command, folder):
     """It looks at the rows, asks no ledger, and fails by a typed error where one of them breaks what is declared."""
     fine = command(folder, "describe", "people", "--verify")

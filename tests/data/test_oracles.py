@@ -363,15 +363,12 @@ def random_expressions_hold(made, count, at_once=20):
             terms = expressions(dice, at_once, 4, columns, leaves)
             outputs = [value_sql(term, relation.dialect) + f" AS p{i}" for i, term in enumerate(terms)]
             rows = relation.base({"n"}.union(*map(columns_of, terms)), every=True)
-            text, values = relation.dialect.render(
-                select(join(", ", ["base.n AS n", *outputs]), rows, "base"), relation.table
-            )
-            numbers, *answers = made.table._execute(text, values)
+            query = select(join(", ", ["base.n AS n", *outputs]), rows, "base")
+            numbers, *answers = made.table._execute(*relation.dialect.render(query, relation.table))
             for term, found in zip(terms, answers, strict=True):
                 wanted = [value_of(term, made.rows[int(number)]) for number in numbers]
-                wrong += [(str(term), *pair) for pair in zip(map(told, found), wanted, strict=True) if not same(*pair)][
-                    :1
-                ]
+                pairs = zip(map(told, found), wanted, strict=True)
+                wrong += [(str(term), *pair) for pair in pairs if not same(*pair)][:1]
     assert wrong == []
 
 

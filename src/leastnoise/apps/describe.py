@@ -10,7 +10,7 @@ exactly how many break what leastnoise.toml declares. It asks no ledger, costs n
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,7 +34,7 @@ _EXAMPLES = {
 def describe(
     source: Annotated[str, typer.Argument(help='Files, a DuckDB file or "postgresql://…".', show_default=False)],
     name: Annotated[str, typer.Option(help="What the dataset is called.")] = "mine",
-    table: Annotated[str | None, typer.Option(help="Which table, where the source has several.")] = None,
+    table: Annotated[str | None, typer.Option(help="One table of a database; all of them otherwise.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write it into this file, which must not exist.")] = None,
     verify: Annotated[
         bool,
@@ -69,9 +69,25 @@ def describe(
 
 
 def described_source(source: str, name: str, table: str | None) -> str:
-    """The text of a first description."""
+    """The text of a first description; of a database without `table` that of all its tables."""
+    tables = [] if table is not None else _tables(source)
+    if len(tables) > 1:
+        kinds = {f"{each}.{column}": kind for each in tables for column, kind in _columns(source, each)[0].items()}
+        return "\n".join([*_lines(source, name, None, kinds, False, tables), ""])
+    table = tables[0] if tables else table
     kinds, untyped = _columns(source, table)
     return "\n".join([*_lines(source, name, table, kinds, untyped), ""])
+
+
+def _tables(source: str) -> list[str]:
+    """The tables of a database; none where the source is none, or can't be opened, which is said later."""
+    from leastnoise.data import table_names
+    from leastnoise.errors import BadSource
+
+    try:
+        return table_names(source)
+    except BadSource:
+        return []
 
 
 def _columns(source: str, table: str | None) -> tuple[Mapping[str, str], bool]:
@@ -85,7 +101,9 @@ def _columns(source: str, table: str | None) -> tuple[Mapping[str, str], bool]:
         return {column: kind.value for column, kind in opened.columns.items()}, False
 
 
-def _lines(source: str, name: str, table: str | None, kinds: Mapping[str, str], untyped: bool) -> Iterator[str]:
+def _lines(
+    source: str, name: str, table: str | None, kinds: Mapping[str, str], untyped: bool, tables: Sequence[str] = ()
+) -> Iterator[str]:
     yield "# A first description, from the schema alone: no row was looked at."
     yield "# Lines with ? are for a person to fill in, from what is publicly known and not from the rows."
     yield '# ledger = "team.ledger"    # ? where the budget is kept'
@@ -94,8 +112,14 @@ def _lines(source: str, name: str, table: str | None, kinds: Mapping[str, str], 
     yield f"source = {_text(source)}"
     if table is not None:
         yield f"table = {_text(table)}"
-    yield '# ? whose rows these are: the column that identifies a person, or "row" if no person has two rows'
+    of_several = ", of all tables" if tables else ', or "row" if no person has two rows'
+    yield f"# ? whose rows these are: the column that identifies a person{of_several}"
     yield f"# unit = {_text(next(iter(kinds), 'person'))}"
+    if tables:
+        yield "# ? which column of which table names a row of another one: from each private table a way to the unit's"
+        start = next(column for column in kinds if column.startswith(f"{tables[1]}."))
+        yield f"# links = {{ {_text(start)} = {_text(next(iter(kinds)))} }}"
+        yield f"# public = [{_text(tables[-1])}]    # ? tables in which nobody is to be protected"
     yield '# budget = ["1", "1e-6"]    # ? what all questions together may cost: ε, or ε and δ'
     yield "groups_per_unit = 1    # ? in how many groups of a table one person may count"
     yield "rows_per_unit = 1      # ? and with how many rows in each"
