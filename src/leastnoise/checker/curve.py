@@ -10,17 +10,19 @@ two lines of the envelope follow each other when no line is above their crossing
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from leastnoise.checker.entries import ChannelEntries, Floats
-from leastnoise.checker.excess import RatioThresholds, lasting_excess, one_of_a_kind
+from leastnoise.checker.entries import ChannelEntries, Floats, Indices
+from leastnoise.checker.excess import RatioThreshold, lasting_excess, one_of_a_kind
 from leastnoise.checker.pairs import Factor, Pairs
 from leastnoise.checker.privacy import largest, read_pairs
+from leastnoise.checker.ratio_order import RatioOrder
 from leastnoise.exact import Enclosure, Exact, NumberLike, ln, read_exact, read_integer, read_rational
 from leastnoise.model import Channel, html_table, show_number
 from leastnoise.model.graphs import DatasetGraph
@@ -29,65 +31,109 @@ __all__ = ["Branch", "PrivacyCurve", "envelope", "privacy_curve"]
 
 Coefficients: TypeAlias = tuple[Fraction, Fraction]
 
-_SAFETY = 2.0**-48  # above the rounding of a few operations on numbers up to two
+_MOST_AT_ONCE = 1 << 23  # ratios that are sorted at once
+_SAFETY = 1 + 2.0**-40  # above the rounding of a few operations
 
 
-@dataclass(frozen=True)
-class _Gap:
-    """What is left to find between the last line of the envelope, highest at `start`, and a later one.
+class _Gap(NamedTuple):
+    """What is left to find between two lines of the envelope.
 
     Attributes:
-        end: Where the later line is highest; None stands for infinity.
-        pairs: The pairs that can still matter in between.
-        highs: Upper bounds of their sums at `start` and at `end`.
+        first: The line that is highest at `start`.
+        last: The line that is highest at `end`.
+        end: None stands for infinity.
+        pairs: Places of the pairs that can still matter in between.
+        falls: By how much the sums of these are below the envelope at `start` and at `end`, at least.
     """
 
-    line: Coefficients
+    first: Coefficients
+    last: Coefficients
     start: Fraction
     end: Fraction | None
-    pairs: Pairs
-    highs: tuple[Floats, Floats]
+    pairs: Indices
+    falls: tuple[Floats, Floats]
 
-    def chords(self, t: Fraction) -> Floats:
-        """Upper bounds of the sums at t: convex functions lie below their chords, falling ones below their start."""
-        share = 0.0 if self.end is None else float((t - self.start) / (self.end - self.start))
-        return self.highs[0] + (self.highs[1] - self.highs[0]) * share
+    def narrowed(self, t: Fraction, height: Fraction) -> _Gap:
+        """Without the pairs whose chord is below the crossing: convex functions lie below their chords."""
+        share = Fraction(0) if self.end is None else (t - self.start) / (self.end - self.start)
+        chord = (1 - share) * (self.first[0] - self.start * self.first[1])
+        if self.end is not None:
+            chord += share * (self.last[0] - self.end * self.last[1])
+        before, after = self.falls
+        falls = float(1 - share) * before + float(share) * after
+        left = np.flatnonzero(falls <= RatioOrder.scaled(chord - height)[0] * _SAFETY)
+        return self._replace(pairs=self.pairs[left], falls=(before[left], after[left]))
 
 
 def envelope(entries: ChannelEntries, pairs: Pairs) -> tuple[Coefficients, ...]:
     """(A, B) of each piece A − t·B from t = 1 on, for pairs of one length; the last piece is level, B = 0."""
     pairs = pairs.of(one_of_a_kind(entries, pairs))
-    first, highs = _highest(entries, pairs, Fraction(1))
+    step = max(1, _MOST_AT_ONCE // entries.shape[1])
+    lines: set[Coefficients] = set()
+    for start in range(0, len(pairs), step):
+        lines |= _touching(entries, pairs.of(np.arange(start, min(start + step, len(pairs)))))
+    return _upper_hull(lines)
+
+
+def _upper_hull(lines: Iterable[Coefficients]) -> tuple[Coefficients, ...]:
+    """The lines that are alone the highest somewhere in t > 1, from left to right."""
+    hull: list[Coefficients] = []
+    for a, b in sorted(lines, key=lambda line: (-line[1], line[0])):
+        while hull and (hull[-1][1] == b or (hull[-1][0] - a) / (hull[-1][1] - b) <= _left_end(hull)):
+            hull.pop()
+        hull.append((a, b))
+    return tuple(hull)
+
+
+def _left_end(hull: Sequence[Coefficients]) -> Fraction:
+    """Where the last line of a hull begins to be the highest."""
+    if len(hull) == 1:
+        return Fraction(1)
+    (a, b), (other_a, other_b) = hull[-2:]
+    return (a - other_a) / (b - other_b)
+
+
+def _touching(entries: ChannelEntries, pairs: Pairs) -> set[Coefficients]:
+    """Lines of the envelope, the level one at its end included: all that are the highest on some stretch of t ≥ 1."""
+    order, everything, one = RatioOrder(entries, pairs), np.arange(len(pairs)), Fraction(1)
+    first, falls = _highest(entries, pairs, order, one, everything)
     level = lasting_excess(entries, pairs), Fraction(0)
-    lines, corners = [first], [Fraction(1)]
-    gaps = [_Gap(level, Fraction(1), None, pairs, (highs, np.zeros(len(pairs))))]
+    lines, gaps = {first, level}, [_Gap(first, level, one, None, everything, (falls, np.zeros(len(pairs))))]
     while gaps:
         gap = gaps.pop()
-        (a, b), (other_a, other_b) = lines[-1], gap.line
+        (a, b), (other_a, other_b) = gap.first, gap.last
         if b == other_b:
             continue
-        crossing = (a - other_a) / (b - other_b)
-        height = a - crossing * b
-        left = np.flatnonzero(gap.chords(crossing) >= float(height) - _SAFETY)
-        between, highs = _highest(entries, gap.pairs.of(left), crossing)
-        if between[0] - crossing * between[1] > height:
-            pairs, (before, after) = gap.pairs.of(left), (gap.highs[0][left], gap.highs[1][left])
-            gaps.append(_Gap(gap.line, crossing, gap.end, pairs, (highs, after)))
-            gaps.append(_Gap(between, gap.start, crossing, pairs, (before, highs)))
-            continue
-        if crossing == corners[-1]:  # the last line only touches the envelope, in this corner
-            lines.pop()
-            corners.pop()
-        lines.append(gap.line)
-        corners.append(crossing)
-    return tuple(lines)
+        t = (a - other_a) / (b - other_b)
+        height = a - t * b
+        gap = gap.narrowed(t, height)
+        between, falls = _highest(entries, pairs, order, t, gap.pairs)
+        if between[0] - t * between[1] > height:
+            lines.add(between)
+            gaps.append(gap._replace(last=between, end=t, falls=(gap.falls[0], falls)))
+            gaps.append(gap._replace(first=between, start=t, falls=(falls, gap.falls[1])))
+    return lines
 
 
-def _highest(entries: ChannelEntries, pairs: Pairs, t: Fraction) -> tuple[Coefficients, Floats]:
-    """The highest line at t, and upper bounds of all sums there."""
-    thresholds = RatioThresholds(entries, pairs, ln(t) / pairs.lengths[pairs.length_of[0]])
-    (line,) = thresholds.worst_lines()
-    return (line.probability, line.neighbour_probability), thresholds.sums[1]
+def _highest(
+    entries: ChannelEntries, pairs: Pairs, order: RatioOrder, t: Fraction, chosen: Indices
+) -> tuple[Coefficients, Floats]:
+    """The highest line at t, and by how much the sums of the chosen pairs are below it at least.
+
+    Two doubles rule out what is surely lower; the lines of what is left are compared exactly.
+    """
+    length = pairs.lengths[pairs.length_of[0]]
+    threshold = RatioThreshold(entries, length, ln(t) / length)
+    high, low, slack = order.sums(chosen, t)
+    nearest = int((high + low).argmax())
+    above = (high - high[nearest]) + (low - low[nearest])
+    candidates = chosen[above + 2 * slack >= (above - 2 * slack).max()].tolist()
+    lines = [threshold.line(int(pairs.x[pair]), int(pairs.neighbour[pair])) for pair in candidates]
+    best = max(
+        ((line.probability, line.neighbour_probability) for line in lines), key=lambda line: line[0] - t * line[1]
+    )
+    top, rest = order.scaled(best[0] - t * best[1])
+    return best, np.maximum((top - high) + (rest - low) - 2 * slack, 0.0)
 
 
 _MOST_SHOWN = 12

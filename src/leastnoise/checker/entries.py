@@ -17,7 +17,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ChannelEntries", "FloatEntries", "Floats", "Indices", "Mask", "RationalEntries", "blocks", "read_entries"]
+__all__ = [
+    "ChannelEntries",
+    "FloatEntries",
+    "Floats",
+    "Indices",
+    "Mask",
+    "RationalEntries",
+    "blocks",
+    "exact_product",
+    "read_entries",
+]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -38,14 +48,14 @@ def blocks(count: int, width: int) -> Iterator[slice]:
     return (slice(start, min(start + step, count)) for start in range(0, count, step))
 
 
-def _exact_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+def exact_product(a: Any, b: Any) -> tuple[Floats, Floats]:
     """fl(a·b) and the error a·b − fl(a·b), both doubles, for numbers far from overflow and underflow."""
     product = a * b
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
     return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
-def _halves(a: Floats) -> tuple[Floats, Floats]:
+def _halves(a: Any) -> tuple[Any, Any]:
     """Two numbers of 26 bits whose sum is a."""
     shifted = _SPLITTER * a
     high = shifted - (shifted - a)
@@ -59,11 +69,13 @@ class ChannelEntries(ABC):
         floats: The nearest doubles.
         zeros: Where the exact number is zero (a double may be zero because the number is tiny).
         quotient_error: Bound on the relative error of `quotients`; 0 stands for correctly rounded.
+        parts_error: Bound on the absolute error of `parts`, beside a relative one of 2^-106.
     """
 
     floats: Floats
     zeros: Mask
     quotient_error: float
+    parts_error: float
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -95,6 +107,11 @@ class ChannelEntries(ABC):
     @abstractmethod
     def scaled(self) -> tuple[Floats, NDArray[np.int32]]:
         """Mantissas and exponents, mantissa·2^exponent being the entry, for numbers of any size; 1 for zero."""
+
+    @cached_property
+    @abstractmethod
+    def parts(self) -> tuple[Floats, Floats]:
+        """The nearest doubles, and those nearest to what is left."""
 
     def pair_keys(self, x: Indices | int, neighbour: Indices | int, outputs: Indices) -> Indices:
         """A whole number for each pair of entries p(y|x), p(y|x'), the same exactly where both are equal."""
@@ -150,6 +167,7 @@ class FloatEntries(ChannelEntries):
     """Doubles, each taken as exactly the dyadic rational that it is."""
 
     quotient_error = 0.0
+    parts_error = 0.0
 
     def __init__(self, matrix: Floats) -> None:
         self.floats = np.ascontiguousarray(matrix, dtype=np.float64)
@@ -203,7 +221,7 @@ class FloatEntries(ChannelEntries):
         (a, up), (b, down) = np.frexp(self.floats[x, outputs]), np.frexp(self.floats[neighbour, outputs])
         q = a / b
         mantissas, exponents = np.frexp(q)
-        product, error = _exact_product(q, b)
+        product, error = exact_product(q, b)
         places = np.arange(len(groups))
         for key, slack in (
             ((exponents + up - down).astype(np.float64), 0.0),
@@ -216,6 +234,11 @@ class FloatEntries(ChannelEntries):
         return places
 
     @cached_property
+    def parts(self) -> tuple[Floats, Floats]:
+        """Nothing is left."""
+        return self.floats, np.zeros_like(self.floats)
+
+    @cached_property
     def scaled(self) -> tuple[Floats, NDArray[np.int32]]:
         """Mantissas and exponents; frexp is exact, for subnormal numbers too."""
         mantissas, exponents = np.frexp(self._plain)
@@ -226,6 +249,7 @@ class RationalEntries(ChannelEntries):
     """Fractions. A double near each is off by a factor 1 ± 2^-53, a quotient of two by less than 2^-51."""
 
     quotient_error = 2.0**-51
+    parts_error = 2.0**-1074
 
     def __init__(self, matrix: NDArray[Any]) -> None:
         self._exact = matrix
@@ -275,6 +299,13 @@ class RationalEntries(ChannelEntries):
     ) -> Indices:
         """All of them: Fractions are compared one by one."""
         return np.arange(len(groups))
+
+    @cached_property
+    def parts(self) -> tuple[Floats, Floats]:
+        """Twice the nearest double."""
+        pairs = zip(self._exact.ravel(), self.floats.ravel().tolist(), strict=True)
+        rests = [float(p - Fraction(nearest)) for p, nearest in pairs]
+        return self.floats, np.array(rests, dtype=np.float64).reshape(self.shape)
 
     @cached_property
     def scaled(self) -> tuple[Floats, NDArray[np.int32]]:

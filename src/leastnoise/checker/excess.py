@@ -18,7 +18,7 @@ from leastnoise.checker.entries import ChannelEntries, Floats, Indices, Mask, bl
 from leastnoise.checker.pairs import Factor, Pairs, TradeoffLine
 from leastnoise.exact import Exact, ln
 
-__all__ = ["RatioThresholds", "lasting_excess", "least_epsilon", "one_of_a_kind"]
+__all__ = ["RatioThreshold", "RatioThresholds", "lasting_excess", "least_epsilon", "one_of_a_kind"]
 
 _LARGEST_FACTOR = 2.0**1000
 _SMALLEST = 2.0**-1000  # below it a double may be far from the rational it stands for, relative to its size
