@@ -4,11 +4,15 @@ A best mechanism attains the largest possible value of every prefix sum at every
 maximises their total. So maximise the total; if some prefix sum could still be larger, a mechanism with that one at its
 largest is a second one that nothing dominates, and two of those rule out a best one (Gu et al. 2024, Example 1, shows
 that this happens where boundary datasets of one region differ).
+
+Most prefix sums need no program: from a dataset to its neighbour the probability of a set of colours grows to
+min{1, λs + δ, 1 − (1 − s − δ)/λ} at most, which is growing in s. So d steps from a fixed dataset it is at most that map
+d times over, and what attains this bound is the largest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -22,7 +26,7 @@ from leastnoise.mechanisms.rainbow.private_program import (
     UtilityLike,
     read_utility,
 )
-from leastnoise.mechanisms.rainbow.rainbow_graph import RainbowGraph
+from leastnoise.mechanisms.rainbow.rainbow_graph import Rainbow, RainbowGraph
 from leastnoise.mechanisms.rainbow.rainbow_operator import Operator, read_distribution
 from leastnoise.model import Channel, PriorLike, read_prior
 
@@ -79,7 +83,10 @@ def find_best(
     goals = task.goals()
     total = [term for goal in goals.values() for term in goal]
     first = task.solve(total)
+    bounds = task.bounds(goals)
     for (place, among), goal in goals.items():
+        if task.value(goal, first) == bounds.get((place, among)):
+            continue
         largest = task.value(goal, task.solve(goal))
         if largest > task.value(goal, first):
             task.program.equal(goal, largest)  # of those with the largest, one that nothing dominates
@@ -129,7 +136,7 @@ class _Task:
     """The program whose solutions are the private mechanisms, and each dataset's law, its own best colour first."""
 
     def __init__(self, rainbow_graph: RainbowGraph, fixed: FixedRows, operator: Operator) -> None:
-        self.rainbow_graph, self.program = rainbow_graph, PrivateProgram()
+        self.rainbow_graph, self.program, self._operator = rainbow_graph, PrivateProgram(), operator
         for dataset in fixed:
             rainbow_graph.graph.index(dataset)
         count = len(rainbow_graph.colours)
@@ -144,14 +151,31 @@ class _Task:
             self.program.close(self._by_colour(i), self._by_colour(j), operator)
 
     def _by_colour(self, place: int) -> list[ProgramEntry]:
-        rainbow = self.rainbow_graph.rainbows[int(self.rainbow_graph.regions[place])]
-        law = dict(zip(rainbow, self.laws[place], strict=True))
+        law = dict(zip(self._rainbow(place), self.laws[place], strict=True))
         return [law[colour] for colour in self.rainbow_graph.colours]
+
+    def _rainbow(self, place: int) -> Rainbow:
+        return self.rainbow_graph.rainbows[int(self.rainbow_graph.regions[place])]
 
     def goals(self) -> dict[tuple[int, int], list[ProgramTerm]]:
         """For each free dataset and each k below the number of colours, the prefix sum of the k best."""
         free = [(place, law) for place, law in enumerate(self.laws) if isinstance(law[0], tuple)]
         return {(place, k): [(1, entry) for entry in law[:k]] for place, law in free for k in range(1, len(law))}
+
+    def bounds(self, goals: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Fraction]:
+        """What each prefix sum is at most, by its distance to each fixed dataset."""
+        distances = self.rainbow_graph.graph.distances()
+        fixed = [place for place, law in enumerate(self.laws) if not isinstance(law[0], tuple)]
+        bounds: dict[tuple[int, int], Fraction] = {}
+        for place, among in goals:
+            colours = set(self._rainbow(place)[:among])
+            for other in fixed:
+                law = zip(self._rainbow(other), self.laws[other], strict=True)
+                most = sum((_number(entry, {}) for colour, entry in law if colour in colours), start=Fraction(0))
+                for _ in range(int(distances[place, other])):
+                    most = self._operator.raise_sum(most)
+                bounds[place, among] = min(most, bounds.get((place, among), most))
+        return bounds
 
     def solve(self, goal: list[ProgramTerm]) -> ProgramSolution:
         """The private mechanism with the largest Σ coefficient·entry."""
