@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from math import floor, log2, prod, sqrt
+from math import ceil, floor, log2, prod, sqrt
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -66,6 +66,7 @@ _LEAST_FOR_MANY = 20  # the same for more than `MOST_LISTED_CELLS` numbers, whic
 _UNIT_ROUNDOFF = 2.0**-53
 _COARSEST = Fraction(1, 4)  # squared steps of noise: above it rounding adds less than 1/8 to the variance
 _ESTIMATE_BITS = 64
+_LONGEST_FACTOR, _FACTOR_BITS = 2048, 128
 _MOST_INTERACTIONS = 1 << 16
 _MOST_TABLE = 1 << 26  # cells of one table
 _VARIANCE_BITS = 40
@@ -223,8 +224,15 @@ class MarginalsMechanism(Mechanism):
 
     @cached_property
     def _factor(self) -> Fraction:
-        """What the variances of the strategy are multiplied by, so that one unit costs μ² and no more."""
-        return self.strategy.privacy_of(self.groups, self.rows) / self.mu_squared
+        """What the variances of the strategy are multiplied by, so that one unit costs μ² and no more.
+
+        Of hundreds of interactions it has thousands of digits; it is then rounded up, which only adds noise.
+        """
+        factor = self.strategy.privacy_of(self.groups, self.rows) / self.mu_squared
+        if factor.denominator.bit_length() <= _LONGEST_FACTOR:
+            return factor
+        bits = max(0, _FACTOR_BITS - floor(log2(factor)))
+        return Fraction(ceil(factor * (1 << bits)), 1 << bits)
 
     @cached_property
     def blocks(self) -> tuple[InteractionBlock, ...]:

@@ -285,7 +285,8 @@ class Tables(CountQuery):
             reach = float(half) * (1 + 2.0**-50) + off
             for start in range(0, counts.size, _ROWS):
                 values = counts.ravel()[start : start + _ROWS]
-                found = np.unravel_index(np.arange(start, start + values.size), counts.shape)
+                cells = np.arange(start, start + values.size)
+                found = np.unravel_index(cells, counts.shape) if table else ()
                 spots = dict(zip(table, found, strict=True))
                 shown = [(title,) * values.size]
                 for place, names in enumerate(labels):
