@@ -363,3 +363,18 @@ def test_facilities_and_an_order_for_a_cover(run, folder):
     assert run(*grid, "--squared", "--opening", "5", "--epsilon", "1").returncode == 0
     cover = ["plan", "visits.parquet", "cover", "city", "city", "--unit", "person_id", "--keys", "Bonn,Ulm"]
     assert "two ends in two columns" in run(*cover, "--epsilon", "1").stderr
+
+
+def test_a_long_answer_is_streamed_as_csv_and_refused_as_json(run, monkeypatch):
+    for place in ("mechanisms.strategy.marginals", "release.queries.marginals", "release.queries.query"):
+        monkeypatch.setattr(f"leastnoise.{place}.MOST_LISTED_CELLS", 5)
+    told = ["visits.parquet", "tables", "city", "member", "--keys", "city=Bonn,Köln,Ulm", "--unit", "person_id"]
+    paid = ["--rho", "1/100", "--budget", "5,1e-6"]
+    refused = run("release", *told, *paid, "--format", "json")
+    assert refused.returncode
+    assert "at most" in refused.stderr
+    release = run("release", *told, *paid, "--format", "csv")
+    assert release.returncode == 0, release.stderr
+    head, *rows = csv.reader(io.StringIO(release.stdout))
+    assert head[-3:] == ["value", "low", "high"]
+    assert len(rows) == 6

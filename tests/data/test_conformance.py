@@ -224,6 +224,22 @@ def test_all_tables_are_sums_of_one_bounded_table(table, picks, contribution):
         assert np.sum(big)
 
 
+@pytest.mark.parametrize(("at_once", "packed"), [(1, 2**62), (20, 2**62), (2**21, 20), (20, 6)])
+def test_tables_in_several_statements_and_packed_numbers_are_the_same(table, monkeypatch, at_once, packed):
+    """A unit keeps the same cells in all statements; however places are packed, every row finds its table and cell."""
+    bound = Contribution("person", 2, 2)
+    whole = table._marginals(bound, WIDE, TABLES, CountRows(), None, SECRET)
+    monkeypatch.setattr("leastnoise.data.table._CELLS_AT_ONCE", at_once)
+    monkeypatch.setattr("leastnoise.data.sql_queries._MOST_PACKED", packed)
+    if packed < 2**62:  # cells that are one number are packed into one
+        monkeypatch.setattr("leastnoise.data.sql_queries._MOST_IN_PRODUCT", 1)
+    again = table._marginals(bound, WIDE, TABLES, CountRows(), None, SECRET)
+    if packed == 2**62:  # else the cells that are kept are others
+        assert [counts.tolist() for counts in again] == [counts.tolist() for counts in whole]
+    assert [counts.tolist() for counts in again] == sums_of(again[-1])
+    assert sum(again[-1].ravel()) == sum(whole[-1].ravel())
+
+
 def test_tables_of_a_product_without_numbers_are_bounded_as_others(table, monkeypatch):
     """Cells as lists of numbers, as for products beyond 2^62: as many are kept, and all where all may be."""
     monkeypatch.setattr("leastnoise.data.sql_queries._MOST_IN_PRODUCT", 1)

@@ -234,6 +234,8 @@ def ask(
         query = make_question(dataset, settings, question, columns or (), options, read_rational(delta, "delta") > 0)
         if isinstance(query, Batch) and plot is not None:
             raise BadParameter("several answers have no one picture", fix="leave --plot out, or ask about one column")
+        if not isinstance(query, Batch) and (form == "json" or plot is not None):
+            query.require_listed("--plot" if plot is not None else "--format json")
         if not spend:
             plan = query.plan(price, **sure) if price is not None else _priced(query, error, currency, delta, sure)
             _show_plan(plan if granted_by is None else replace(plan, left=None), form)
@@ -453,7 +455,8 @@ def _show_release(release: Release | BatchRelease, dataset: Dataset, form: str) 
         typer.echo(json.dumps(release.to_dict(), ensure_ascii=False, indent=2))
         return
     if form == "csv":
-        typer.echo(release.table.to_csv(), nl=False)
+        for line in release.table.lines():
+            typer.echo(line, nl=False)
         return
     typer.echo(str(release))
     typer.echo(f"left: {dataset.left}")

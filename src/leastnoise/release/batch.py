@@ -233,6 +233,7 @@ class Batch:
                     given=query.name,
                     fix="release its days one by one, outside of a batch",
                 )
+            query.require_listed("a batch")
             if query.dataset is not dataset:
                 raise BadParameter(
                     f"number {place} of the batch asks another dataset",

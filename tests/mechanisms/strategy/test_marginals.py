@@ -359,3 +359,94 @@ def test_noise_that_surely_is_not_drawn_has_intervals_of_no_width():
     quiet = PureMarginalsMechanism((3, 2), [(0,), (1,), (0, 1)], 10**6, parts={(0, 1): 5, (0,): 1})
     assert set(quiet.half_widths()) == {0}
     assert min(PureMarginalsMechanism((3, 2), [(0,), (1,)], 5).half_widths(Fraction(999, 1000))) > 0
+
+
+@pytest.mark.parametrize(("sizes", "tables"), CASES)
+def test_on_the_coarser_grid_of_many_cells_a_unit_costs_the_same(sizes, tables, monkeypatch):
+    monkeypatch.setattr("leastnoise.mechanisms.strategy.marginals.MOST_LISTED_CELLS", 0)
+    mechanism = MarginalsMechanism(plan_marginals(sizes, tables), "1/3", rows=3)
+    variances = [v for block in mechanism.blocks for v in block.variances()]
+    assert 2**20 <= min(variances, default=2**20) < 2**23
+    assert information_of(mechanism) == {mechanism.mu_squared / 9}
+
+
+@pytest.mark.parametrize(("sizes", "tables"), CASES)
+def test_a_long_factor_is_rounded_to_more_noise(sizes, tables, monkeypatch):
+    """Of hundreds of interactions the exact factor has thousands of digits."""
+    monkeypatch.setattr("leastnoise.mechanisms.strategy.marginals._LONGEST_FACTOR", 0)
+    mechanism = MarginalsMechanism(plan_marginals(sizes, tables), "1/3", rows=3)
+    (cost,) = information_of(mechanism)
+    assert (1 - Fraction(1, 2**127)) * mechanism.mu_squared / 9 <= cost <= mechanism.mu_squared / 9
+    every = MarginalsMechanism(plan_marginals(ADULT, [c for k in range(4) for c in combinations(range(14), k)]), 1)
+    assert every._factor.denominator.bit_length() <= 2048 < every.strategy.privacy.denominator.bit_length()
+    assert every.strategy.privacy <= every._factor <= every.strategy.privacy * (1 + Fraction(1, 2**127))
+    assert abs(float(every.strategy.error("total") / 21_043_262) ** 0.5 - 10.6650) < 1e-4
+
+
+def information_of(mechanism):
+    """What one row in one cell costs, in squared standard deviations: all different values."""
+    matrix = RationalMatrix([[Fraction(int(e)) for e in row] for row in measured(mechanism)])
+    variances = [v for block in mechanism.blocks for v in block.variances()]
+    information = matrix.transposed() @ matrix.scaled_rows([1 / v for v in variances])
+    return {information.rows[i][i] for i in range(information.shape[0])}
+
+
+@pytest.mark.parametrize("size", [1, 2**20, 2**31, 2**43, 2**62, 2**63 - 1, 2**70])
+def test_measurements_of_any_counts_are_exact(size):
+    """In 64 bits where they fit, in Python's integers where not: the same numbers."""
+    sizes, tables = (5, 4, 3), [(0, 1), (1, 2), (0, 1, 2)]
+    mechanism = MarginalsMechanism(plan_marginals(sizes, tables), 1)
+    signs = RNG.choice([-1, 1], 60).astype(object)
+    for big in (signs * size, np.full(60, size, dtype=object), np.arange(60).astype(object) * (size // 60 + 1)):
+        truth = flat(tables_of(big, mechanism))
+        narrow = truth.astype(np.int64) if max(map(abs, truth)) < 2**63 else truth
+        found = [part.ravel().tolist() for part in mechanism.measure(narrow)]
+        plain = [contrasts_of(big.reshape(sizes), block) for block in mechanism.blocks]
+        assert found == plain
+
+
+def contrasts_of(big, block):
+    """The definition, entry by entry: products of h_k along each column of the interaction, ones along the others."""
+    found = []
+    for ks in product(*(range(1, size + 1) for size in block.shape)):
+        total = 0
+        for cell in np.ndindex(big.shape):
+            weight = 1
+            for k, column in zip(ks, block.part, strict=True):
+                weight *= 1 if cell[column] < k else -k if cell[column] == k else 0
+            total += weight * int(big[cell])
+        found.append(total << block.bits)
+    return found
+
+
+@pytest.mark.parametrize("largest", [10, 2**30, 2**52, 2**62, 2**90])
+@pytest.mark.parametrize(("sizes", "tables"), [*CASES, ((30, 20), [(0, 1), (0,), ()])])
+def test_tables_in_doubles_are_as_near_to_the_exact_ones_as_they_say(sizes, tables, largest):
+    mechanism = MarginalsMechanism(plan_marginals(sizes, tables), 1)
+    for spread in (1.0, 40.0):  # numbers of one size, and of very different ones
+        drawn = [int(largest * 2 ** (-spread * RNG.random()) * RNG.choice([-1, 1])) for _ in range(mechanism.dimension)]
+        released = np.array(drawn, dtype=object)
+        for exact, (doubles, off) in zip(mechanism.tables(released), mechanism.double_tables(released), strict=True):
+            pairs = list(zip(exact.ravel(), doubles.ravel().tolist(), strict=True))
+            grid = Fraction(exact.size << len(sizes), 1 << 64)  # of the exact ones
+            assert max(abs(Fraction(found) - true) for true, found in pairs) <= Fraction(off) + grid
+            assert off < 2.0**-40 * max(abs(float(true)) for true, _ in pairs) * exact.size + 2.0**-30
+
+
+@pytest.mark.parametrize("coarse", [1, 6])
+def test_intervals_hold_also_where_rounding_is_a_part_of_the_noise(coarse):
+    """On the coarsest grids there are each interval holds its cell as often as it says; six deviations are 1e-9."""
+    sizes, tables = (4, 3), [(0, 1), (0,)]
+    plan = plan_marginals(sizes, tables)
+    grid = min(bits for bits in range(64) if float(min(plan.variances) * plan.privacy_of(1, 1)) * 4**bits >= coarse / 4)
+    mechanism = MarginalsMechanism(plan, 1, grid=grid)
+    draws, truth = 3_000, flat(tables_of(np.zeros(12, dtype=np.int64), mechanism))
+    drawn = mechanism.draw(truth, size=draws, source=SeededSource(11))
+    for level in (Fraction(1, 2), Fraction(19, 20)):
+        halves = mechanism.half_widths(level)
+        inside = [np.zeros([sizes[i] for i in table]) for table in mechanism.strategy.tables]
+        for release in drawn:
+            for count, (table, _), half in zip(inside, mechanism.double_tables(release), halves, strict=True):
+                count += np.abs(table) <= float(half)
+        allowed = 6 * (float(level * (1 - level)) * draws) ** 0.5
+        assert min(count.min() for count in inside) >= draws * level - allowed

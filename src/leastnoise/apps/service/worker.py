@@ -159,6 +159,8 @@ class Worker:
         self._ledger.order = order
         self._ledger.threshold = read_amount(self._configuration.datasets[order["dataset"]].approve_above)
         asked = _asked(replace(dataset, analyst=order["analyst"], purpose=order["purpose"]), order["question"])
+        if isinstance(asked, Query):
+            asked.require_listed("the service")
         sure = {} if order.get("confidence") is None else {"confidence": order["confidence"]}
         if order["do"] == "price":
             return _price(asked, order, sure)

@@ -413,7 +413,7 @@ class InteractionBlock:
         beyond = tuple(axis for axis, column in enumerate(columns) if column not in self.part)
         values = np.asarray(table.sum(axis=beyond) if beyond else table)
         # No number on the way is larger than the sum of all |counts| times the product of the sizes.
-        reach = int(np.abs(values).sum()) * prod(size + 1 for size in self.shape) << self.bits
+        reach = int(np.sum(np.abs(values))) * prod(size + 1 for size in self.shape) << self.bits
         values = values.astype(np.int64 if reach < 1 << 62 else object)
         for axis in range(len(self.shape)):
             moved = np.moveaxis(values, axis, -1)

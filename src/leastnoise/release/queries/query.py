@@ -17,11 +17,11 @@ from leastnoise.composition import Remaining, cost_of
 from leastnoise.composition.cost import LEAST_EPSILON, LEAST_RHO
 from leastnoise.data import Axis, Contribution, CountRows, CountUnits, Kind, Measure, Predicate, Table
 from leastnoise.data.columns import counted
-from leastnoise.errors import BadParameter, UnreachableTarget, WrongCurrency
+from leastnoise.errors import BadParameter, TooLarge, UnreachableTarget, WrongCurrency
 from leastnoise.exact import NumberLike, read_exact, read_rational, system_source
 from leastnoise.ledger import Ledger, Opening, Request
 from leastnoise.ledger.record import Json
-from leastnoise.model import LEVEL, Event, Norm, Privacy, Sensitivity
+from leastnoise.model import LEVEL, MOST_LISTED_CELLS, Event, Norm, Privacy, Sensitivity
 from leastnoise.release.arguments import axis_parameters, cell_count, read_confidence
 from leastnoise.release.calls import asked_at, call_of
 from leastnoise.release.plan import AnswerPlan, PricedError, ReleasePlan
@@ -134,6 +134,18 @@ class Query(ABC):
     def is_long(self) -> bool:
         """Whether the answer has so many rows that it is not held, but computed as it is read (`LongTable`)."""
         return False
+
+    def require_listed(self, where: str) -> None:
+        """Refuse an answer that is not held where it would have to be, before anything is spent.
+
+        Raises:
+            TooLarge: There are too many rows.
+        """
+        if self.is_long:
+            raise TooLarge(
+                f"{where} takes answers of at most {MOST_LISTED_CELLS} rows",
+                fix="release it by itself in Python, and write the table with to_parquet or to_csv",
+            )
 
     @property
     def broken_down_by(self) -> tuple[Axis, ...]:
