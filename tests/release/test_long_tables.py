@@ -175,8 +175,8 @@ def test_three_quarters_of_a_million_cells(tmp_path):
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(-(2**80), 2**80), min_size=1, max_size=40), st.sampled_from([1, 7, 8, 15, 31, 62, 63, 64]))
 def test_every_number_is_read_as_it_was_recorded(numbers, bits):
-    edge = [(1 << bits) - 1, -(1 << bits), (1 << (bits - 1)) - 1, -(1 << (bits - 1))]
-    for given_numbers in (numbers, edge, [*numbers, *edge]):
+    edge = [(1 << bits) - 1, 1 - (1 << bits), -(1 << bits), (1 << (bits - 1)) - 1, -(1 << (bits - 1))]
+    for given_numbers in (numbers, edge, *([each] for each in edge), [*numbers, *edge]):
         recorded = json.loads(json.dumps(recorded_numbers(np.array(given_numbers, dtype=object), most_listed=0)))
         assert read_numbers(recorded).tolist() == given_numbers
 
