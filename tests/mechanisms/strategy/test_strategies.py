@@ -641,3 +641,19 @@ def test_pure_strategies_are_no_worse_than_the_best_of_random_starts(workload, m
     """Five starts with p = n/16 sums, and for ranges n/8, searched apart from this (benchmarks.errors_publications)."""
     mechanism = PureStrategyMechanism(plan_pure_strategy(workload, epsilon=1), 1)
     assert float(mechanism.expected_square / workload.answers) ** 0.5 < most
+
+
+@pytest.mark.parametrize(
+    ("workload", "weights"),
+    [
+        (PrefixSums(6), [1, *[Fraction(1, 9)] * 5]),
+        (PrefixSums(6), [*[Fraction(1, 100)] * 5, 3]),
+        (Ranges(4), [1] + [Fraction(1, 1000)] * 9),
+        (ExplicitWorkload([[3, 0, 1], [1, 1, 1], [0, 0, 2]]), None),
+    ],
+)
+def test_the_largest_error_meets_its_bound_also_where_one_answer_decides(workload, weights):
+    """No strategy measures Σ w_j·x_j with less than max w_j², and there is one that does."""
+    plan = plan_strategy(workload, weights=weights, goal="largest")
+    assert 0 <= plan.gap < Fraction(1, 10**6)
+    assert ln.check(plan.certificate())

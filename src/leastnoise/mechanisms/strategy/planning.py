@@ -9,7 +9,7 @@ the winner is written in whole numbers, and its error, its bound and its privacy
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil, log2, prod
@@ -51,6 +51,7 @@ _TREE = "a binary tree"
 _NAMES = frozenset({_BEST, _ON_CELLS, _ON_ANSWERS, _TREE, *_MIXTURES.values()})
 _MOST_GAP = Fraction(1, 100)
 _CLOSE, _LARGE, _CLOSE_ENOUGH = 36, 64, 12  # bits to which an inverse is refined, up to so many rows, and at least
+_MOST_ENTRIES = 1 << 16  # of a workload that is written out to look for its worst answer
 _MOST_CLOSE, _MOST_TURNS = 200, 4
 
 
@@ -301,8 +302,30 @@ def certified_part(
         multipliers=multipliers,
         answer_weights=shares,
     )
+    part = _worst_alone(part) if shares and workload.basis is None else part
     part.__dict__.update(gram=gram, precision=precision)  # computed from the same numbers just now
     return part
+
+
+def _worst_alone(part: StrategyPart) -> StrategyPart:
+    """For the largest error, what one answer alone proves where that is more: c·w_j², for any entry w_j of its row.
+
+    That is the bound with ω only there and D = e_j·e_jᵀ. The search, whose ω all count, comes near to it but slowly
+    where a few answers decide.
+    """
+    workload = part.workload
+    if workload.cells * workload.answers > _MOST_ENTRIES:
+        return part
+    squares = np.array(workload.evaluate(np.eye(workload.cells, dtype=int).astype(object)), dtype=object) ** 2
+    counted = squares * np.array(part.weights or (Fraction(1),) * workload.answers, dtype=object)
+    cell, answer = np.unravel_index(int(counted.argmax()), counted.shape)
+    if counted[cell, answer] <= part.bound("largest"):
+        return part
+    dual = np.zeros((workload.cells, workload.cells), dtype=np.int64)
+    dual[cell, cell] = 1
+    only = [Fraction(0)] * workload.answers
+    only[answer] = Fraction(1)
+    return replace(part, dual=IntegerMatrix(dual), multipliers=(), answer_weights=tuple(only))
 
 
 def _denominator(workload: LinearWorkload, weights: Weights | None, shares: Weights) -> int:
