@@ -72,8 +72,8 @@ def described_source(source: str, name: str, table: str | None) -> str:
     """The text of a first description; of a database without `table` that of all its tables."""
     tables = [] if table is not None else _tables(source)
     if len(tables) > 1:
-        kinds = {f"{each}.{column}": kind for each in tables for column, kind in _columns(source, each)[0].items()}
-        return "\n".join([*_lines(source, name, None, kinds, False, tables), ""])
+        every = {f"{each}.{column}": kind for each in tables for column, kind in _columns(source, each)[0].items()}
+        return "\n".join([*_lines(source, name, None, every, False, tables), ""])
     table = tables[0] if tables else table
     kinds, untyped = _columns(source, table)
     return "\n".join([*_lines(source, name, table, kinds, untyped), ""])
