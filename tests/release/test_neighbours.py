@@ -183,7 +183,15 @@ QUESTIONS = {
     "running totals": (lambda d: d.running("d", "run", DAYS[1:5]), SMALL),
     "batch": (lambda d: d.batch([d.count(**BY_KEY), d.sum("n", bounds=(-5, 2)), d.count(bins=BINS)]), 0),
     "batch, Gaussian": (lambda d: d.batch([d.count(**BY_KEY), d.sum("n", bounds=(-5, 2)), d.count(bins=BINS)]), SMALL),
-    "batch of halves": (lambda d: d.batch([d.count(where=half, **BY_KEY) for half in halves(d)]), 0),
+    "batch of halves": (
+        lambda d: d.batch(
+            [
+                *(d.count(where=half, **BY_KEY) for half in halves(d)),
+                d.sum("n", bounds=(-1, 3), where=halves(d)[0]),
+            ]
+        ),
+        0,
+    ),
     "batch of the same cells": (lambda d: d.batch([d.count(bins=BINS), d.workload("prefix sums", bins=BINS)]), 0),
     "batch of tables": (
         lambda d: d.batch([d.count(keys={"k": KEYS, "s": SIDES}), d.tables(keys={"k": KEYS, "s": SIDES}, ways=[[]])]),
