@@ -15,7 +15,7 @@ from leastnoise.mechanisms import Gaussian, IndependentNoise
 from leastnoise.model.events import Approximate, BoundedRange, Composed, GaussianPrivacy, LaplaceNoise, Pure
 from leastnoise.model.privacy import Privacy
 from leastnoise.release.calls import questions_of
-from leastnoise.release.pricing import _amount, _place
+from leastnoise.release.pricing import _amount, _place, least_price
 from support.people import CITIES
 
 BINS = {"age": [0, 25, 50, 100]}
@@ -436,3 +436,15 @@ def test_the_accountant_of_this_file_knows_randomized_response():
     losses = {(2 * k - 2) * 0.5: comb(2, k) * p**k * (1 - p) ** (2 - k) for k in range(3)}
     by_hand = sum(chance * max(0.0, 1 - exp(-loss)) for loss, chance in losses.items())
     assert delta_at(Composed((Pure("1/2"),) * 2), 0.0) == pytest.approx(by_hand)
+
+
+def test_a_price_below_the_largest_is_found_where_that_one_alone_is_not_enough():
+    """At the largest price another mechanism may have longer tails."""
+
+    def within(price):
+        return Fraction(3) if price.mu > 4 else 1 / price.mu
+
+    found = least_price(within, Fraction(1, 2), "mu", Fraction(0)).mu
+    assert found == 2
+    with pytest.raises(UnreachableTarget):
+        least_price(within, Fraction(1, 10), "mu", Fraction(0))

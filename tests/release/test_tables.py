@@ -94,3 +94,14 @@ def test_wrong_tables_are_refused(open_people):
         dataset.tables(keys=KEYS, goal="best")
     with pytest.raises(BadParameter, match="keys or bins"):
         dataset.tables()
+
+
+def test_all_tables_are_read_in_one_statement(open_people, monkeypatch):
+    dataset, asked = open_people(), []
+    question = dataset.tables(keys=KEYS, ways=2)
+    run = dataset.table._run
+    monkeypatch.setattr(dataset.table, "_run", lambda query: asked.append(query) or run(query))
+    question.read()
+    (query,) = asked
+    text, _ = dataset.table.dialect.render(query, dataset.table._relation.table)
+    assert text.count("GROUPING SETS") == 1

@@ -82,3 +82,19 @@ def test_with_some_delta_gaussian_noise_is_compared_too():
     for delta, kinds in ((Fraction(0), {False}), (Fraction(1, 10**6), {False, True})):
         plan = plan_for(WorkloadProblem(ExplicitWorkload(prefix_sums), Privacy(Fraction(1), delta), ONCE))
         assert {"Gaussian" in repr(option.mechanism) for option in plan.options} == kinds
+
+
+@pytest.mark.parametrize("epsilon", [1, 3, 5, 8, 12])
+def test_intervals_are_zero_just_where_noise_is_hardly_ever_drawn(epsilon):
+    """Two cells in the first answer, one in the second: the chance that any of them moves is at most theirs in sum."""
+    noise, level = Geometric(epsilon), Fraction(19, 20)
+    mechanism = MappedNoise(((1, -1, 0), (0, 0, 5)), noise, Pure(epsilon))
+    moved = noise.moment(0).upper
+    for reach, cells in zip(mechanism.reaches(level), (2, 1), strict=True):
+        still = (1 - moved) ** cells
+        if cells * moved <= 1 - level:
+            assert reach == 0
+            assert still >= level
+        elif cells == 1:
+            assert reach > 0
+            assert still < level
