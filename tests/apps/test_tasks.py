@@ -253,6 +253,16 @@ TASKS = {
         )
         < 0.05
     ),
+    "a ratio of a yes or no": lambda o: (
+        abs(released(o.rides.ratio("cash", "fare", bounds={"fare": (0, 60)})).value - 1000 / fares(o).sum()) < 0.005
+    ),
+    "a proportion by unknown groups": lambda o: len(found(o.census.mean("rich", by="work")).table) == 4,
+    "a mean, groups per person unknown": lambda o: (
+        released(
+            o.visits.mean("days", bounds=(0, 30), by="ward", keys=list("ABCDEFGH"), groups_per_unit="private")
+        ).table["groups_per_unit"][0]
+        in (4, 8)
+    ),
     "a variance": lambda o: near(
         released(o.census.variance("hours", bounds=(0, 80))).value, column(o, "hours").to_numpy().var(), 0.05
     ),
@@ -499,6 +509,10 @@ COMMANDS = {
     "the price of two means": [
         *["price", "penguins.csv", "--column", "mass=integer", "--column", "bill=real", "mean", "mass", "bill"],
         *["--bounds", "mass=2000,7000", "--bounds", "bill=20,70", "--expected-rows", "900", "--error", "5"],
+    ],
+    "a ratio": [
+        *["release", "penguins.csv", "--column", "mass=integer", "--column", "bill=real", "ratio", "mass", "bill"],
+        *["--bounds", "mass=2000,7000", "--bounds", "bill=20,70"],
     ],
     "distinct values": ["release", "visits.parquet", "--unit", "patient", "count-distinct", "code"],
     "a proportion": ["release", "visits.parquet", "--unit", "patient", "proportion", "days > 14"],

@@ -654,6 +654,8 @@ class Dataset:
     ) -> Query:
         """The sum of one column over the sum of another, over the rows that have both: pay per hour.
 
+        A column of booleans is 1 where it is true, and needs no bounds: its sum is how many rows it is true for.
+
         Args:
             numerator: The column above.
             denominator: The column below, which is not negative.
@@ -668,13 +670,12 @@ class Dataset:
                 average. The limit of the dataset if left out.
         """
         asked = self._cells(by, keys, bins, where, groups_per_unit, rows_per_unit)
-        columns = numeric_column(self.table, numerator), numeric_column(self.table, denominator)
+        columns = require_column(self.table, numerator), require_column(self.table, denominator)
         if numerator == denominator:
             raise BadParameter("a ratio is of two different columns", given=numerator, fix="name another one below")
         ends, steps = _of_columns(bounds, columns, "bounds"), _of_columns(step, columns, "step")
-        averaged = asked["contribution"].privacy_unit is not None
         above, below = (
-            read_fixed_point(self.table, column, ends.get(column), steps.get(column), averaged) for column in columns
+            self._scale(column, ends.get(column), steps.get(column), asked["contribution"]) for column in columns
         )
         if below.low < 0 or below.steps[1] < 1:
             raise BadParameter(
