@@ -53,6 +53,14 @@ from leastnoise.exact.laplace_sums import (
     mean_absolute_sum as mean_absolute_sum,
     sum_size as sum_size,
 )
+from leastnoise.exact.long_floats import (
+    LongFloat as LongFloat,
+    LongMatrix as LongMatrix,
+    long_fraction as long_fraction,
+    long_precision as long_precision,
+    rounded_long as rounded_long,
+    solve_long as solve_long,
+)
 from leastnoise.exact.matrices import (
     IntegerVector as IntegerVector,
     RationalMatrix as RationalMatrix,

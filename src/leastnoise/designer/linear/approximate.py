@@ -10,7 +10,7 @@ from leastnoise.designer.linear.orbit_program import OrbitProgram
 from leastnoise.designer.linear.pure import solve_pure
 from leastnoise.designer.linear.reduction import make_cells
 from leastnoise.designer.linear.solution import Solution, best_constant, best_of
-from leastnoise.designer.linear.whole_program import solve_whole
+from leastnoise.designer.linear.whole_program import solve_to_many_digits, solve_whole
 from leastnoise.model import Privacy
 
 __all__ = ["solve_approximate"]
@@ -23,7 +23,8 @@ def solve_approximate(cells: OrbitProgram, clock: Clock) -> Solution:
     if cells.problem.privacy.epsilon > 0:
         pure = replace(cells.problem, privacy=Privacy(cells.problem.privacy.epsilon))
         share = None if clock.limit is None else clock.limit / 4
-        stricter = solve_pure(make_cells(pure, reduce=cells.is_reduced), Clock(share, clock.listener))
+        stricter = solve_pure(make_cells(pure, reduce=cells.is_reduced), Clock(share, clock.listener), closely=False)
         known.append(Solution(cells, stricter.values, cells.prior, {}, nothing))
     known += solve_whole(cells, clock, min(known, key=lambda solution: solution.loss).values)
-    return best_of(known)
+    best = best_of(known)
+    return best_of([best, *solve_to_many_digits(cells, clock, best)])

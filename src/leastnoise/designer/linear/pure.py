@@ -18,7 +18,7 @@ from leastnoise.designer.linear.orbit_program import OrbitProgram
 from leastnoise.designer.linear.powers import Powers
 from leastnoise.designer.linear.restricted_master import Mixture, Ray, RestrictedMaster
 from leastnoise.designer.linear.solution import Solution, best_constant, best_of
-from leastnoise.designer.linear.whole_program import solve_whole
+from leastnoise.designer.linear.whole_program import solve_to_many_digits, solve_whole
 from leastnoise.exact import Optimum, RationalMatrix, exp_below, minimise
 
 __all__ = ["exact_rounds", "solve_pure"]
@@ -31,8 +31,14 @@ _FAIR = Fraction(1, 10**9)  # where β is irrational, exact pivots take long for
 _NEARLY = Fraction(1, 10**11)  # what exact rounds close soon
 
 
-def solve_pure(cells: OrbitProgram, clock: Clock) -> Solution:
-    """The least loss of an ε-private channel, proven up to a gap, or the best within the time limit."""
+def solve_pure(cells: OrbitProgram, clock: Clock, *, closely: bool = True) -> Solution:
+    """The least loss of an ε-private channel, proven up to a gap, or the best within the time limit.
+
+    Args:
+        cells: The program.
+        clock: How long it may take.
+        closely: Whether a gap that doubles leave is closed with long numbers.
+    """
     master = RestrictedMaster(cells, Powers(cells.problem.privacy.epsilon * cells.unit))
     best = Solution(cells, best_constant(cells), cells.prior, {})
     generated = generate_columns(master, clock)
@@ -43,7 +49,9 @@ def solve_pure(cells: OrbitProgram, clock: Clock) -> Solution:
         best = best_of([best, _solution(master, weights, prices)])
     if not (best.gap <= _NEARLY * abs(best.loss) or clock.is_over):
         best = best_of([best, *solve_whole(cells, clock, best.values)])
-    return best if generated is None else best_of([best, *_exact_solutions(master, generated, best, clock)])
+    if generated is not None:
+        best = best_of([best, *_exact_solutions(master, generated, best, clock)])
+    return best_of([best, *solve_to_many_digits(cells, clock, best)]) if closely else best
 
 
 def _exact_solutions(

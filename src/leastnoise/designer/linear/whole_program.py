@@ -22,15 +22,18 @@ from math import log
 import numpy as np
 
 from leastnoise.designer.linear.clock import Clock
+from leastnoise.designer.linear.interior_program import solve_inside
 from leastnoise.designer.linear.orbit_program import OrbitProgram
 from leastnoise.designer.linear.powers import Powers
 from leastnoise.designer.linear.precise_program import LinearProgram, MatrixEntry, PrimalDual, basis_solution, refined
 from leastnoise.designer.linear.solution import Solution
 
-__all__ = ["solve_whole"]
+__all__ = ["solve_to_many_digits", "solve_whole"]
 
 _ACCURACY = 100  # bits, and three for each factor e in e^ε: losses can be that small
 _BITS_PER_RATE = 3
+_FAIR = Fraction(1, 10**10)  # of the loss: a gap that need not be closed further
+_MOST_CELLS = 600
 _MOST_BASIC = 1500  # unknowns of a basis that is solved in rationals
 
 
@@ -58,6 +61,21 @@ def solve_whole(cells: OrbitProgram, clock: Clock, private: Sequence[Fraction]) 
     exact = basis_solution(inner, outer, guess)
     if exact is not None:
         yield _solution(cells, exact, powers, private)
+
+
+def solve_to_many_digits(cells: OrbitProgram, clock: Clock, best: Solution) -> Iterator[Solution]:
+    """What interior points come to in long numbers, where the gap of the best solution is still to be seen.
+
+    Nothing where the program has too many cells, or no interior for want of ε and δ.
+    """
+    is_closed = best.gap <= _FAIR * abs(best.loss)
+    privacy = cells.problem.privacy
+    if is_closed or clock.is_over or cells.count > _MOST_CELLS or (privacy.is_pure and privacy.epsilon == 0):
+        return
+    powers = Powers(privacy.epsilon * cells.unit)
+    clock.enter("solving to many digits")
+    answer = solve_inside(cells, [powers.below(length) for length in cells.lengths.tolist()], clock)
+    yield _solution(cells, answer, powers, best.values)
 
 
 def _solution(cells: OrbitProgram, answer: PrimalDual, powers: Powers, private: Sequence[Fraction]) -> Solution:
