@@ -108,9 +108,7 @@ class _Kind:
         by_part = [entry / one.stiffness for entry, one in zip(right, self.excesses, strict=True)]
         mean = sum((one.times * part for one, part in zip(self.excesses, by_part, strict=True)), LongFloat(0))
         shared = self.coupling * mean
-        return [
-            part - one.times * shared / one.stiffness for part, one in zip(by_part, self.excesses, strict=True)
-        ]
+        return [part - one.times * shared / one.stiffness for part, one in zip(by_part, self.excesses, strict=True)]
 
     @property
     def coupling(self) -> LongFloat:
@@ -163,7 +161,8 @@ class _Search:
         found = []
         for parts in in_row:
             mean = sum((loss * self._point[o] for o, loss in parts), LongFloat(0))
-            places, values = (*(o for o, _ in parts), self._cells.count), (*(loss for _, loss in parts), -1)
+            places = (*(o for o, _ in parts), self._cells.count)
+            values = (*(loss for _, loss in parts), LongFloat(-1))
             found.append(self._bound(places, values, self._point[-1] - mean))
         return found
 
@@ -274,7 +273,8 @@ class _Search:
             return None
         found = [price for (price,) in prices]
         change = [
-            line[0] - sum((x * price for x, price in zip(line[1:], found, strict=True)), LongFloat(0)) for line in solved
+            line[0] - sum((x * price for x, price in zip(line[1:], found, strict=True)), LongFloat(0))
+            for line in solved
         ]
         return change, found
 

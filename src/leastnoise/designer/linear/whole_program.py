@@ -33,6 +33,7 @@ __all__ = ["solve_to_many_digits", "solve_whole"]
 _ACCURACY = 100  # bits, and three for each factor e in e^ε: losses can be that small
 _BITS_PER_RATE = 3
 _FAIR = Fraction(1, 10**10)  # of the loss: a gap that need not be closed further
+_NEAR = Fraction(1, 10**12)
 _MOST_CELLS = 600
 _MOST_BASIC = 1500  # unknowns of a basis that is solved in rationals
 
@@ -54,8 +55,10 @@ def solve_whole(cells: OrbitProgram, clock: Clock, private: Sequence[Fraction]) 
         return
     clock.enter("refining")
     answer, guess = found
-    yield _solution(cells, answer, powers, private)
-    if clock.is_over or guess.tight.sum() > _MOST_BASIC:
+    solution = _solution(cells, answer, powers, private)
+    yield solution
+    is_near = powers.base is None and solution.gap <= _NEAR * abs(solution.loss)  # irrational: no basis closes the gap
+    if is_near or clock.is_over or guess.tight.sum() > _MOST_BASIC:
         return
     outer = inner if powers.base else _program(cells, [powers.above(length) for length in lengths])
     exact = basis_solution(inner, outer, guess)
