@@ -35,12 +35,10 @@ Floats = NDArray[np.float64]
 
 _SMALL = 160
 _ROUNDS = 12
-_MOST_FAILURES = 6
 _BITS = 256
 _INTERIOR = 20_000  # entries, from which on interior points are quicker than pivots
 _DROPPED = 1e-11  # of a row's largest coefficient: a solver does not see these
 _MOST_ZOOM = 30  # bits that a round adds at most
-_LEAST_ZOOM = 6  # and after failures
 _FAR = 1e15  # a bound that is further away will not be met, a cost that is higher will not be paid
 
 
@@ -143,56 +141,48 @@ def refined(program: LinearProgram, clock: Clock, accuracy: int) -> tuple[Primal
     """
     whole, bits, equations = program.whole, accuracy + 16, program.equations
     point, prices = [0] * len(whole.cost), _first_prices(program, bits)
-    lift = whole.cost_scale.bit_length()
     guess: FloatGuess | None = None
     primal_zoom, dual_zoom = 0, -_largest_cost(whole, prices, bits)
-    known = primal_zoom, dual_zoom
     best: tuple[int, PrimalDual, FloatGuess] | None = None
-    growth, failures = _MOST_ZOOM, 0
     for _ in range(_ROUNDS):
         rest, costs = whole.missing(point, bits), whole.reduced(prices, bits)
         upper = [_ratio(entry, bits + size - primal_zoom) for entry, size in zip(rest, whole.sizes, strict=True)]
-        top = bits + max(whole.sizes) + lift - dual_zoom
-        is_first_large = guess is None and len(program.entries) > _INTERIOR
+        top = bits + max(whole.sizes) + whole.cost_scale.bit_length() - dual_zoom
         answer = guess_optimum(
             np.clip([_ratio(entry, top) for entry in costs], -_FAR, _FAR),
             whole.matrix,
             np.array(upper),
             np.array(upper),
-            method="ipm" if is_first_large != (failures % 2 == 1) else "simplex",
+            method="ipm" if guess is None and len(program.entries) > _INTERIOR else "simplex",
             seconds=clock.left,
             tick=clock.tick,
             lower=-np.minimum([_ratio(entry, bits - primal_zoom) for entry in point], _FAR),
             start=guess,
         )
-        if answer is None:  # magnified too much, or pivots lost their way: fewer bits at once, and the other method
-            failures += 1
-            if failures > _MOST_FAILURES or clock.is_over:
-                break
-            growth = max(growth * 2 // 3, _LEAST_ZOOM)
-        else:
-            guess, known = answer, (primal_zoom, dual_zoom)
-            step, change = np.round(guess.point * 2.0**64).tolist(), np.round(guess.prices * 2.0**64).tolist()
-            point = [max(0, x + _shifted(int(dx), bits - 64 - primal_zoom)) for x, dx in zip(point, step, strict=True)]
-            # top − dual_zoom holds the cost's scale: a solver's price is that of costs divided by 2^lift
-            prices = [
-                y + _shifted(int(dy) << lift, bits - 64 - dual_zoom) // whole.cost_scale
-                for y, dy in zip(prices, change, strict=True)
-            ]
-            prices = [y if row < equations else min(y, 0) for row, y in enumerate(prices)]
+        if answer is None:
+            break
+        guess = answer
+        step, change = np.round(guess.point * 2.0**64).tolist(), np.round(guess.prices * 2.0**64).tolist()
+        point = [max(0, x + _shifted(int(dx), bits - 64 - primal_zoom)) for x, dx in zip(point, step, strict=True)]
+        # top − dual_zoom holds the cost's scale: a solver's price is that of costs divided by 2^bit_length(cost_scale)
+        lift = whole.cost_scale.bit_length()
+        prices = [
+            y + _shifted(int(dy) << lift, bits - 64 - dual_zoom) // whole.cost_scale
+            for y, dy in zip(prices, change, strict=True)
+        ]
+        prices = [y if row < equations else min(y, 0) for row, y in enumerate(prices)]
         primal, dual = _violations(whole, point, prices, bits)
-        if answer is not None:
-            found = PrimalDual(
-                [Fraction(x, 2**bits) * Fraction(2) ** unit for x, unit in zip(point, program.units, strict=False)],
-                [Fraction(y, 2**bits) * factor for y, factor in zip(prices, whole.factors, strict=True)],
-            )
-            left = max(primal, dual)
-            if best is None or left < best[0]:
-                best = left, found, _without_slack(answer, program)
-            if left <= -accuracy or clock.is_over:
-                break
-        primal_zoom = max(0, min(-primal, known[0] + growth))
-        dual_zoom = max(known[1], min(-dual, known[1] + growth))
+        found = PrimalDual(
+            [Fraction(x, 2**bits) * Fraction(2) ** unit for x, unit in zip(point, program.units, strict=False)],
+            [Fraction(y, 2**bits) * factor for y, factor in zip(prices, whole.factors, strict=True)],
+        )
+        left = max(primal, dual)
+        if best is None or left < best[0]:
+            best = left, found, _without_slack(guess, program)
+        if left <= -accuracy or clock.is_over:
+            break
+        primal_zoom = max(0, min(-primal, primal_zoom + _MOST_ZOOM))
+        dual_zoom = max(dual_zoom, min(-dual, dual_zoom + _MOST_ZOOM))
     return None if best is None else best[1:]
 
 
