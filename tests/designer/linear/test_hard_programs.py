@@ -102,7 +102,7 @@ def test_no_gap_is_left_on_problems_of_up_to_twelve_nodes(seed):
 
 @pytest.mark.parametrize("delta", [0, "1/100"])
 @pytest.mark.parametrize("objective", ["average", "worst"])
-@pytest.mark.parametrize("graph", ["path:4", "cycle:5", "grid:2,2"])
+@pytest.mark.parametrize("graph", ["path:4", "cycle:5", "hypercube:3"])
 def test_interior_points_find_what_others_find(graph, objective, delta):
     """Alone, without a guess of another solver: orbits, shared arcs, slacks and the worst input."""
     best = design(graph, "ln(3)", delta, objective=objective, route="symmetry")
