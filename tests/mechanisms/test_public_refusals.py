@@ -30,6 +30,7 @@ from leastnoise.mechanisms.combinatorial import (
     PenalisedCover,
     RaisedCut,
     SortedCounts,
+    StoppedCut,
     VertexCoverOrder,
 )
 from leastnoise.mechanisms.rank import BoundedMean, IntervalQuantile, Quantile, SeveralQuantiles, SmoothMedian
@@ -188,6 +189,7 @@ MECHANISMS = {
     "cut outside": (ExponentialCut(1, 3), frozenset({1}), lambda n: [(0, n), (1, 2)]),
     "fine cut": (ExponentialCut(1, 3, EdgeWeights("1e-6", "1e-6")), frozenset({1}), lambda n: [(0, 1, n / 7)]),
     "parts": (KWayCut(1, 4, 3, EdgeWeights()), None, lambda n: [(0, 1, n), (1, 2, 1), (0, 2, -n), (3, n, 5)]),
+    "stopped": (StoppedCut(1, 3, EdgeWeights()), frozenset({1}), lambda n: [(0, 1, n), (1, 2, 1), (0, 2, -n)]),
     "raised": (RaisedCut(8, 4, weights=EdgeWeights()), None, lambda n: [(0, 1, n), (1, 2, n), (2, 3, 1)]),
     "k-median": (KMedian(1, 1, points=LINE, steps=2), None, lambda n: {0: n, 3: n, n: 5, 1: -n}),
     "scores": (PermuteAndFlip(1, 3), None, lambda n: [n**150, 0, -n]),  # up to 4500 digits

@@ -13,6 +13,7 @@ from leastnoise.mechanisms.combinatorial import (
     NodeCut,
     PerfectCut,
     RaisedCut,
+    StoppedCut,
     WeighedCut,
 )
 from leastnoise.model.graphs import from_edges
@@ -96,6 +97,8 @@ CASES = [
     *(in_parts(epsilon) for epsilon in ("ln(4)", 1)),
     cuts(PerfectCut, epsilon=1),
     cuts(NodeCut, epsilon="ln(4)"),
+    cuts(StoppedCut, epsilon="ln(4)"),
+    cuts(StoppedCut, epsilon=1),
     cuts(RaisedCut, epsilon=2),
     *(weighed(epsilon) for epsilon in ("ln(4)", 1)),
     facilities(epsilon="ln(16)", steps=2),

@@ -11,7 +11,16 @@ from leastnoise.checker import check
 from leastnoise.errors import BadParameter, LeastNoiseError
 from leastnoise.exact import SeededSource
 from leastnoise.ledger import Ledger
-from leastnoise.mechanisms.combinatorial import EdgeWeights, ExponentialCut, KWayCut, NodeCut, RaisedCut, WeighedCut
+from leastnoise.mechanisms.combinatorial import (
+    EdgeWeights,
+    ExponentialCut,
+    KWayCut,
+    NodeCut,
+    PerfectCut,
+    RaisedCut,
+    StoppedCut,
+    WeighedCut,
+)
 from leastnoise.model import Privacy
 from support.statistics import fits
 
@@ -260,3 +269,65 @@ def test_what_several_parts_refuse():
             KWayCut(1, 6, parts)
     with pytest.raises(BadParameter, match="two parts"):
         combinatorial.min_cut([(0, 1)], 1, nodes=6, parts=3, smallest=2)
+
+
+# ── A drawn number of attempts ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("attempts", [1, 5, 31])
+def test_the_law_of_a_drawn_number_of_attempts_on_all_graphs(attempts):
+    """From the geometric series: attempt after attempt, each of which fails with 1/(1 + Z), or else a node."""
+    mechanism, stop = StoppedCut("ln(9)", 4, attempts=attempts), Fraction(1, attempts + 1)
+    for graph in all_graphs(4):
+        weights = {cut: sum((a in cut) != (b in cut) for a, b in graph) for cut in allowed(4)}
+        whole = sum(Fraction(1, RATIO**weight) for weight in weights.values())
+        fails = 1 / (1 + whole)
+        none = stop / (1 - (1 - stop) * fails)
+        node = NodeCut(f"ln({RATIO})", 4).law(graph)
+        for cut, chance in mechanism.law(graph).items():
+            wanted = (1 - none) * Fraction(1, RATIO ** weights[cut]) / whole + none * node[cut].lower
+            assert chance.lower == chance.upper == wanted
+
+
+@pytest.mark.parametrize("attempts", [1, 31, 10**6])
+def test_a_drawn_number_of_attempts_costs_epsilon_however_many(attempts):
+    certificate = StoppedCut("ln(9)", 4, attempts=attempts).certify()
+    assert check(certificate.channel, certificate.graph, "ln(9)")
+    assert not check(certificate.channel, certificate.graph, "ln(2)")
+    assert check(StoppedCut("ln(9)", 90, attempts=attempts).certificate())
+
+
+def test_a_fixed_number_of_attempts_would_tell_of_the_graph():
+    """Why the number is drawn: all of thirty attempts fail at one graph far more often than at its neighbour."""
+    one, other = (
+        sum(Fraction(1, RATIO ** sum((a in c) != (b in c) for a, b in g)) for c in allowed(4))
+        for g in ([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)], [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
+    )
+    assert (1 / (1 + other)) ** 30 > RATIO * (1 / (1 + one)) ** 30
+    drawn = [Fraction(1, 31) * (1 + z) / (z + Fraction(1, 31)) for z in (one, other)]
+    assert 1 <= drawn[1] / drawn[0] <= RATIO
+
+
+def test_draws_in_a_drawn_number_of_attempts_follow_the_law():
+    mechanism = StoppedCut(2, 6, attempts=3)
+    law = {cut: float(chance.lower) for cut, chance in mechanism.law(BRIDGE).items()}
+    assert follows(mechanism.draw(BRIDGE, size=4000, source=SeededSource(4)), law)
+    least = min(sum((a in cut) != (b in cut) for a, b in BRIDGE) for cut in law)
+    extra = sum(chance * (sum((a in cut) != (b in cut) for a, b in BRIDGE) - least) for cut, chance in law.items())
+    assert extra <= mechanism.error().expected.upper
+
+
+def test_heavy_cuts_do_not_hold_it_up_and_a_bridge_is_found():
+    whole = list(combinations(range(40), 2))
+    assert len(StoppedCut(2, 40).draw(whole, source=SeededSource(1))) in (1, 39)
+    bridge = [*combinations(range(20), 2), *combinations(range(20, 40), 2), (0, 20)]
+    found = StoppedCut(1, 40, attempts=100).draw(bridge, size=10, source=SeededSource(2))
+    assert sum(cut == frozenset(range(20, 40)) for cut in found) >= 9
+
+
+def test_a_plan_takes_attempts_where_perfect_cuts_take_too_long():
+    whole = list(combinations(range(40), 2))
+    plan = combinatorial.plan_min_cut(40, 1, example=whole)
+    assert StoppedCut.name in plan.on_example
+    assert PerfectCut.name not in plan.on_example
+    assert plan.on_example[plan.mechanism.name] == min(plan.on_example.values())

@@ -8,6 +8,7 @@ from leastnoise.mechanisms.combinatorial.min_cut.perfect_cut import PerfectCut
 from leastnoise.mechanisms.combinatorial.min_cut.planning import CutPlan, plan_min_cut
 from leastnoise.mechanisms.combinatorial.min_cut.raised_cut import RaisedCut
 from leastnoise.mechanisms.combinatorial.min_cut.raising import ladder_reaches
+from leastnoise.mechanisms.combinatorial.min_cut.stopped_cut import StoppedCut
 from leastnoise.mechanisms.combinatorial.min_cut.weighed_cut import WeighedCut
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "NodeCut",
     "PerfectCut",
     "RaisedCut",
+    "StoppedCut",
     "WeighedCut",
     "ladder_reaches",
     "plan_min_cut",

@@ -100,8 +100,15 @@ class NodeCut(CutMechanism):
 
     def error(self) -> ErrorEstimate:
         """How much heavier than the minimum cut, at most: what one node may miss, the choice, and the rounding."""
-        missed = Fraction(max(len(self.nodes) // 2 - 1, 0) * self.most)
-        return self.extra_weight(missed + self._choice.worst_gap().upper, missed + self._choice.quantile(LEVEL))
+        return self.extra_weight(self.mean(), self.far(LEVEL))
+
+    def mean(self) -> Fraction:
+        """The extra weight in steps that is not exceeded in expectation, before any rounding."""
+        return self._missed + self._choice.worst_gap().upper
+
+    def far(self, level: Fraction) -> Fraction:
+        """The extra weight in steps that is not exceeded with this probability, before any rounding."""
+        return self._missed + self._choice.quantile(level)
 
     def reason(self) -> Reason:
         """Few candidates, all of them light in most graphs; none of them in two parts that hang together loosely."""
@@ -119,6 +126,10 @@ class NodeCut(CutMechanism):
             BadParameter: e^epsilon is irrational.
         """
         return NodeCut(self.epsilon, min(len(self.nodes), _SMALL)).certify()
+
+    @property
+    def _missed(self) -> Fraction:
+        return Fraction(max(len(self.nodes) // 2 - 1, 0) * self.most)
 
     @cached_property
     def _choice(self) -> PermuteAndFlip:

@@ -21,6 +21,7 @@ from leastnoise.mechanisms.combinatorial.min_cut.node_cut import NodeCut
 from leastnoise.mechanisms.combinatorial.min_cut.perfect_cut import MOST_PERFECT, PerfectCut
 from leastnoise.mechanisms.combinatorial.min_cut.raised_cut import RaisedCut
 from leastnoise.mechanisms.combinatorial.min_cut.raising import ladder_reaches
+from leastnoise.mechanisms.combinatorial.min_cut.stopped_cut import StoppedCut
 
 __all__ = ["CutPlan", "plan_min_cut"]
 
@@ -91,6 +92,9 @@ def plan_min_cut(
     if example is not None or len(public) <= MOST_PERFECT:
         examples = [example] if example is not None else _made_up(ways[0])
         found = [(way, [_extra(way, graph) for graph in examples]) for way in ways]
+        if isinstance(ways[0], PerfectCut) and None in found[0][1]:  # all cuts may be heavy
+            ways[0] = StoppedCut(epsilon, public, weights)
+            found[0] = (ways[0], [_extra(ways[0], graph) for graph in examples])
         extras = {way.name: fmean(each for each in mean if each is not None) for way, mean in found if None not in mean}
         best = min((way for way in ways if way.name in extras), key=lambda way: extras[way.name])
         reason = "the least extra weight in simulated releases on " + ("the example" if example else "made-up graphs")
