@@ -109,7 +109,7 @@ def test_the_front_door_of_the_model_says_twice_the_same():
 
 
 def test_no_public_class_has_two_meanings():
-    """But for an event that is named after its mechanism, the sources of bits and of rows, and what the API calls so."""
+    """But for an event named after its mechanism, the sources of bits and of rows, and what the API calls so."""
     homes = Counter(
         node.name
         for file in ROOT.rglob("*.py")
