@@ -1,5 +1,6 @@
 """Wanted errors of the answers of a publication: planned in proportion, kept at the price that is found."""
 
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 import leastnoise as ln
 from leastnoise.errors import BadParameter, LeastNoiseError
+from leastnoise.release.queries.joint import joined
 
 SIZES = {"a": 4, "b": 6, "c": 3}
 KEYS = {name: range(size) for name, size in SIZES.items()}
@@ -130,3 +132,28 @@ def test_aims_that_are_none_are_refused(data, name, aim):
 def test_without_targets_an_error_is_named(data):
     with pytest.raises(BadParameter, match="wanted error is missing"):
         QUESTIONS["tables"][0](data).price()
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_release_with_targets_can_be_sent_and_read_elsewhere(data, name):
+    make, targets, _ = QUESTIONS[name]
+    release = make(data, targets=targets).release(mu=1)
+    again = pickle.loads(pickle.dumps(release))  # noqa: S301 - our own bytes
+    assert again.table == release.table
+    assert again.how.share_of_targets(Fraction(1, 2)) == release.how.share_of_targets(Fraction(1, 2))
+
+
+@pytest.mark.parametrize("name", ["tables", "hierarchy", "workload"])
+def test_questions_that_are_answered_together_keep_their_own_weights(data, name):
+    """A count of the same cells is answered with them; what counts more in a question has less error there, too."""
+    make, _, answers = QUESTIONS[name]
+    heavy = {"tables": [1, 1, 500], "hierarchy": {"all": 500}, "workload": [1, 1, 1, 1, 1, 500]}[name]
+    by, keys = (list(SIZES), KEYS) if name == "tables" else ("b", range(6))
+    errors = []
+    for weights in (None, heavy):
+        both = [make(data, weights=weights), data.count(by=by, keys=keys)]
+        ((asked, places),) = joined(both, [Fraction(100), Fraction(1)])
+        assert places == (0, 1)
+        found = asked.answer_plan(ln.Privacy(mu=1)).mechanism.squared_errors()
+        errors.append(found[2 if name == "tables" else answers - 1])
+    assert errors[1] < errors[0]

@@ -3,9 +3,9 @@
 Counts, tables, hierarchies and workloads with the same axes, filter, unit and limits are functions of one bounded
 histogram x. Where all of them are counts and tables, x is never formed, and the axes may stand in any order: their
 tables are released as one set of marginals (docs/theory/marginals.md). Else, where x is small, their answers are one
-linear workload over x (docs/theory/strategy.md). The weight of a question's squared error is spread evenly over its
-answers. One unit changes x as it does for each question alone, so the privacy is that of the one mechanism, and all
-answers agree.
+linear workload over x (docs/theory/strategy.md). The weight of a question's squared error is spread over its answers as
+its own weights say, evenly without any. One unit changes x as it does for each question alone, so the privacy is that
+of the one mechanism, and all answers agree.
 
 What is asked stays the same: a question about rows that another one leaves out (other axes, another filter) is about
 another histogram, and is not joined to it.
@@ -172,9 +172,11 @@ class JointTables(Joint):
         weights = dict.fromkeys(listed, Fraction(0))
         for member, weight in zip(self.members, self.importance, strict=True):
             own = [table for table, _ in _tables_of(member, first.axes)]
-            cells = sum(cell_count(first.axes[i] for i in table) for table in own)
-            for table in own:
-                weights[table] += weight / cells
+            each = getattr(member, "weights", None) or (Fraction(1),) * len(own)
+            cells = [cell_count(first.axes[i] for i in table) for table in own]
+            total = sum((w * many for w, many in zip(each, cells, strict=True)), Fraction(0))
+            for table, w in zip(own, each, strict=True):
+                weights[table] += weight * w / total
         asked = Tables.__new__(Tables)  # the members were checked, and a public question has no table to check
         for name in ("dataset", "contribution", "where", "axes", "of"):
             object.__setattr__(asked, name, getattr(first, name))
@@ -227,11 +229,10 @@ class JointWorkload(Joint):
     def inner(self) -> Workload:
         parts = [_workload_of(member).workload for member in self.members]
         stacked = StackedWorkload(parts)
-        weights = [
-            weight / part.answers
-            for part, weight in zip(parts, self.importance, strict=True)
-            for _ in range(part.answers)
-        ]
+        weights = []
+        for member, part, weight in zip(self.members, parts, self.importance, strict=True):
+            each = getattr(member, "weights", None) or (Fraction(1),) * part.answers
+            weights += [weight * w / sum(each) for w in each]
         found = _workload_of(self.members[0], stacked)
         object.__setattr__(found, "weights", _rounded(weights))
         return found

@@ -217,7 +217,7 @@ class Tables(CountQuery):
                 *proven,
                 self._by_table(best),
             ),
-            share_of_targets=None if aim.targets is None else lambda level: aim.share(best.half_widths(level)),
+            share_of_targets=None if aim.targets is None else partial(_share_of_targets, aim, best),
         )
 
     def _by_table(self, mechanism: TablesMechanism) -> str:
@@ -294,6 +294,10 @@ class Tables(CountQuery):
                 ends = (np.nextafter(values + sign * reach, sign * np.inf) for sign in (-1, 1))
                 bars = (tuple(numbers.tolist()) for numbers in (values, *ends))
                 yield TidyTable(dict(zip((*keys, *measure_names(keys)), (*shown, *bars), strict=True)), keys)
+
+
+def _share_of_targets(aim: Aim, mechanism: TablesMechanism, level: Fraction) -> Fraction:
+    return aim.share(mechanism.half_widths(level))
 
 
 def _widest(mechanism: TablesMechanism, level: Fraction) -> Fraction:
