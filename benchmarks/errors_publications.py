@@ -41,6 +41,7 @@ NOTES = (
     'Rows marked "in house" are made here because no package of the method can be installed.',
     "OpenDP's contingency tables and mbi fit a distribution, so no cell is negative: their answers are not unbiased.",
     "With several cells per unit the bound is not known to be attained: the best is between it and what is chosen.",
+    "The rows of tables, of several cells per unit, of p-identity and of what is chosen at ε = 1 are from later runs.",
 )
 
 ADULT = (100, 100, 100, 99, 85, 42, 16, 15, 9, 7, 6, 5, 2, 2)
