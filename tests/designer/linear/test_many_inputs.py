@@ -47,7 +47,7 @@ def many(graph, epsilon, prior=None, **options):
 
 def test_fifty_places_are_proven_to_two_percent_by_a_certificate_that_checks():
     graph, prior = places(50, seed=1)
-    best = design(graph, "1/20", prior=prior)
+    best = design(graph, "1/20", prior=prior, time_limit=50)
     assert best.gap <= Fraction(1, 50) * best.loss.upper
     assert check(best.certificate)
     assert check(best.channel, graph, "1/20")
@@ -105,7 +105,11 @@ def test_a_limit_of_time_leaves_a_proven_channel():
 
 def test_only_what_is_too_large_goes_this_way():
     graph, prior = places(50, seed=1)
-    assert has_many_constraints(read_problem(graph, 1, prior=prior), reduce=True)
+    assert has_many_constraints(read_problem(graph, 1, prior=prior), reduce=True, limit=50)
+    assert not has_many_constraints(read_problem(graph, 1, prior=prior), reduce=True, limit=600)
+    assert not has_many_constraints(read_problem(graph, 1, prior=prior), reduce=True)
+    large, prior = places(70, seed=1)
+    assert has_many_constraints(read_problem(large, 1, prior=prior), reduce=True)
     small, prior = places(20, seed=1)
     assert not has_many_constraints(read_problem(small, 1, prior=prior), reduce=True)
     assert not has_many_constraints(read_problem("torus:40,40", 1), reduce=True)

@@ -27,7 +27,8 @@ __all__ = ["directed_edges", "find_symmetries", "has_many_constraints", "make_ce
 
 _MOST_CONSTRAINTS = 4_000_000
 _MANY_CONSTRAINTS = 200_000  # more than the exact program solves in a few minutes, on a graph
-_MANY_ON_A_METRIC = 90_000  # where an input is bound to many others: 45 places
+_MANY_IN_A_HURRY = 90_000  # more than it solves in half a minute, where every two inputs are bound: 45 places
+_HURRY = 60.0  # seconds: a limit of time below it asks for a gap of a percent rather than for none
 _MOST_CELLS = 1_000_000  # pairs of an input and an output that are still searched for columns
 _MOST_COMPARED = 700  # nodes among which a search for points in between takes no time
 _LONGEST = 1 << 45  # a sum of many lengths must still be an exact double
@@ -94,11 +95,12 @@ def make_cells(problem: DesignProblem, *, reduce: bool = True) -> OrbitProgram:
     )
 
 
-def has_many_constraints(problem: DesignProblem, *, reduce: bool) -> bool:
-    """Whether symmetries, if they may be used, leave more than an exact solution of the program can hold."""
+def has_many_constraints(problem: DesignProblem, *, reduce: bool, limit: float | None = None) -> bool:
+    """Whether symmetries, if they may be used, leave more than the exact program solves in the seconds there are."""
     size, outputs = len(problem.graph.nodes), len(problem.answers)
     is_metric = problem.graph.edge_lengths() is not None
-    most, pairs = _MANY_ON_A_METRIC if is_metric else _MANY_CONSTRAINTS, 2 * len(problem.graph.edges())
+    is_hurried = is_metric and limit is not None and limit < _HURRY
+    most, pairs = _MANY_IN_A_HURRY if is_hurried else _MANY_CONSTRAINTS, 2 * len(problem.graph.edges())
     if pairs * outputs > most and is_metric and size <= _MOST_COMPARED:
         pairs = len(directed_edges(problem, np.arange(size))[0])
     if pairs * outputs <= most or size * max(size, outputs) > _MOST_CELLS:

@@ -22,7 +22,8 @@ def solve(problem: DesignProblem, clock: Clock | None = None, *, reduce: bool = 
     """The design by a linear program, whatever theorems say."""
     clock = Clock(None, None) if clock is None else clock
     clock.enter("finding symmetries" if reduce else "building the program")
-    if problem.privacy.is_pure and problem.objective == "average" and has_many_constraints(problem, reduce=reduce):
+    is_average = problem.privacy.is_pure and problem.objective == "average"
+    if is_average and has_many_constraints(problem, reduce=reduce, limit=clock.limit):
         return solve_many(problem, clock)
     cells = make_cells(problem, reduce=reduce)
     solution = solve_pure(cells, clock) if problem.privacy.is_pure else solve_approximate(cells, clock)

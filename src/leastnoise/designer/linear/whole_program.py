@@ -46,6 +46,8 @@ def solve_whole(cells: OrbitProgram, clock: Clock, private: Sequence[Fraction]) 
         clock: How long it may take.
         private: Values of an ε-private channel, the better the less is lost by a repair.
     """
+    if clock.is_over:
+        return
     powers = Powers(cells.problem.privacy.epsilon * cells.unit)
     lengths = cells.lengths.tolist()
     inner = _program(cells, [powers.below(length) for length in lengths])
