@@ -28,7 +28,7 @@ from leastnoise.mechanisms.rainbow.closed_form import (
     switch_times,
 )
 from leastnoise.mechanisms.rainbow.decision import Decision, DecisionPlan, PlanRow, PluralityDecision, ThresholdDecision
-from leastnoise.mechanisms.rainbow.existence import BestMechanism, NoBestMechanism, best_for, find_best
+from leastnoise.mechanisms.rainbow.existence import BestMechanism, NoBestMechanism, best_for, find_best, prove_best
 from leastnoise.mechanisms.rainbow.path_law import PathLaw
 from leastnoise.mechanisms.rainbow.rainbow_graph import RainbowGraph, dominates, dominates_lexicographically
 from leastnoise.mechanisms.rainbow.rainbow_mechanism import OptimalMechanism, RainbowMechanism, optimal_mechanism
@@ -64,6 +64,7 @@ __all__ = [
     "optimal_mechanism",
     "phases",
     "prefix_sum_after",
+    "prove_best",
     "raise_law",
     "randomized_response",
     "read_boundary",

@@ -1,45 +1,31 @@
 """Is everything that a certificate claims true? Recomputed from the certificate alone; no solver is believed.
 
-Lower bounds on the loss of every private mechanism follow from weak duality. The best channel for a prior π and a loss
-ℓ solves
-
-    minimise    Σ_x π_x Σ_y ℓ(y, x)·p(y|x)
-    subject to  Σ_y p(y|x) = 1,   p ≥ 0,
-                p(y|x) − λ·p(y|x') ≤ s(x, x', y),   s ≥ 0,   Σ_y s(x, x', y) ≤ δ      for ordered neighbours (x, x').
-
-Take any u(x, x', y) ≥ 0 and let c(y, x) = π_x ℓ(y, x) + Σ_x' u(x, x', y) − Σ_x' λ(x', x)·u(x', x, y). Then
-
-    Σ_x π_x Σ_y ℓ(y, x)·p(y|x) = Σ_x Σ_y c(y, x)·p(y|x) − Σ u(x, x', y)·(p(y|x) − λ·p(y|x'))
-                               ≥ Σ_x min_y c(y, x)      − δ·Σ_(x, x') max_y u(x, x', y),
-
-for p(·|x) is a distribution, and u times the difference is at most u·s. The bound holds for every λ ≥ e^ε, which only
-widens the constraints; so λ is a rational on that side. A worst-case objective is at least any weighted average of the
-inputs' losses: the bound for weights π is a bound for it.
-
 Strategies are checked by products of whole matrices and sums of fractions.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
+from leastnoise.checker.duality import lower_bound, multipliers_finding
 from leastnoise.checker.lines import likeliest_findings, line_findings
 from leastnoise.checker.pairs import Factor
 from leastnoise.checker.privacy import check_channel, rows_of_nodes
+from leastnoise.checker.rainbows import dominance_findings, no_optimum_findings
 from leastnoise.checker.theorems import theorem_findings
 from leastnoise.checker.verdict import CertificateVerdict, Finding, equality, show_privacy
 from leastnoise.errors import BadCertificate, LeastNoiseError
 from leastnoise.model import (
     Certificate,
     Channel,
+    DominanceCertificate,
     LikeliestCertificate,
     LineCertificate,
     MarginalsCertificate,
-    Multiplier,
+    NoOptimumCertificate,
     OptimalityCertificate,
     Privacy,
     PrivacyCertificate,
@@ -56,36 +42,7 @@ from leastnoise.model import (
 from leastnoise.model.graphs import DatasetGraph
 from leastnoise.model.graphs.grids import factors_of
 
-__all__ = ["check_certificate", "lower_bound"]
-
-
-def lower_bound(
-    prior: Sequence[Fraction],
-    loss: Sequence[Sequence[Fraction]],
-    delta: Fraction,
-    factors: Mapping[tuple[int, int], Fraction],
-    multipliers: Iterable[Multiplier],
-) -> Fraction:
-    """The bound Σ_x min_y c(y, x) − δ·Σ max_y u that the multipliers u ≥ 0 prove.
-
-    Args:
-        prior: π, a weight for each input.
-        loss: ℓ, a row for each output, a column for each input.
-        delta: The δ of the promise.
-        factors: λ of each ordered pair of neighbours.
-        multipliers: u, on pairs that are keys of `factors`; the values of one place add up.
-    """
-    costs = [[probability * row[x] for row in loss] for x, probability in enumerate(prior)]
-    weights: defaultdict[tuple[int, int, int], Fraction] = defaultdict(Fraction)
-    for x, neighbour, output, value in multipliers:
-        weights[x, neighbour, output] += value
-    steepest: defaultdict[tuple[int, int], Fraction] = defaultdict(Fraction)
-    for (x, neighbour, output), value in weights.items():
-        pair = x, neighbour
-        costs[x][output] += value
-        costs[neighbour][output] -= factors[pair] * value
-        steepest[pair] = max(steepest[pair], value)
-    return sum((min(row) for row in costs), start=-delta * sum(steepest.values()))
+__all__ = ["check_certificate"]
 
 
 def strategy_findings(certificate: StrategyCertificate) -> Iterator[Finding]:
@@ -156,6 +113,10 @@ def _findings(certificate: Certificate) -> Iterator[Finding]:
             yield from _product_findings(certificate)
         case RefinementCertificate():
             yield _refinement_finding(certificate)
+        case DominanceCertificate():
+            yield from dominance_findings(certificate)
+        case NoOptimumCertificate():
+            yield from no_optimum_findings(certificate)
         case StrategyCertificate():
             yield from strategy_findings(certificate)
         case MarginalsCertificate():
@@ -170,6 +131,8 @@ _KINDS = (
     LineCertificate,
     ProductCertificate,
     RefinementCertificate,
+    DominanceCertificate,
+    NoOptimumCertificate,
     StrategyCertificate,
     MarginalsCertificate,
 )
@@ -248,17 +211,13 @@ def _optimality_findings(certificate: OptimalityCertificate) -> Iterator[Finding
     yield Finding(
         "no factor below e^(ε·length)", not low, f"too small for length {low[0]}" if low else "compared exactly"
     )
-    places = {(x, neighbour, output) for x, neighbour, output, _ in certificate.multipliers}
-    are_sound = len(places) == len(certificate.multipliers) and all(
-        (x, neighbour) in lengths and 0 <= output < outputs and value > 0
-        for x, neighbour, output, value in certificate.multipliers
-    )
-    yield Finding("multipliers are positive, on edges", are_sound, f"{len(places)} multipliers")
+    known = {pair: factors[length] for pair, length in lengths.items()}
+    yield multipliers_finding(certificate.multipliers, known, outputs)
     bound = lower_bound(
         certificate.prior,
         certificate.loss,
         privacy.delta,
-        {pair: factors[length] for pair, length in lengths.items()},
+        known,
         certificate.multipliers,
     )
     yield equality("the lower bound", certificate.lower_bound, bound)

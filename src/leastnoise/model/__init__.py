@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     )
     from leastnoise.model.certificate import (
         Certificate as Certificate,
+        DominanceCertificate as DominanceCertificate,
         LikeliestCertificate as LikeliestCertificate,
         LineCertificate as LineCertificate,
         MarginalsCertificate as MarginalsCertificate,
+        NoOptimumCertificate as NoOptimumCertificate,
         OptimalityCertificate as OptimalityCertificate,
         PrivacyCertificate as PrivacyCertificate,
         ProductCertificate as ProductCertificate,
@@ -157,6 +159,7 @@ if TYPE_CHECKING:
         uniform as uniform,
     )
     from leastnoise.model.privacy import Privacy as Privacy
+    from leastnoise.model.rainbow_certificates import PrefixProof as PrefixProof
     from leastnoise.model.reading_certificates import stated_bounds as stated_bounds
     from leastnoise.model.remapping import (
         Remap as Remap,
@@ -195,8 +198,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "capacity": "AdditiveCapacity bayes_capacity_additive bayes_capacity_multiplicative",
     "certificate": (
-        "Certificate LikeliestCertificate LineCertificate MarginalsCertificate OptimalityCertificate "
-        "PrivacyCertificate ProductCertificate RefinementCertificate StrategyCertificate TheoremCertificate"
+        "Certificate DominanceCertificate LikeliestCertificate LineCertificate MarginalsCertificate "
+        "NoOptimumCertificate OptimalityCertificate PrivacyCertificate ProductCertificate RefinementCertificate "
+        "StrategyCertificate TheoremCertificate"
     ),
     "certificate_form": "is_certificate",
     "channel": "Channel Refinement",
@@ -230,6 +234,7 @@ _HOMES = {
     "privacy": "Privacy",
     "reading_certificates": "stated_bounds",
     "remapping": "Remap WorstCase expected_loss optimal_remap worst_case_loss",
+    "rainbow_certificates": "PrefixProof",
     "sensitivity": "Norm Sensitivity",
     "show": (
         "Cell aligned brief exact_text html_table number printable rich_lines rich_table short_table "

@@ -9,14 +9,17 @@ from leastnoise.model.channel_certificates import (
     RefinementCertificate,
     TheoremCertificate,
 )
+from leastnoise.model.rainbow_certificates import DominanceCertificate, NoOptimumCertificate
 from leastnoise.model.reading_certificates import LikeliestCertificate, LineCertificate, ProductCertificate
 from leastnoise.model.strategy_certificates import MarginalsCertificate, StrategyCertificate
 
 __all__ = [
     "Certificate",
+    "DominanceCertificate",
     "LikeliestCertificate",
     "LineCertificate",
     "MarginalsCertificate",
+    "NoOptimumCertificate",
     "OptimalityCertificate",
     "PrivacyCertificate",
     "ProductCertificate",

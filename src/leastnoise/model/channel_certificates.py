@@ -52,6 +52,8 @@ __all__ = [
     "RefinementCertificate",
     "Theorem",
     "TheoremCertificate",
+    "checked_multiplier",
+    "read_multiplier",
 ]
 
 LARGEST_CHANNEL = 256  # nodes: on larger graphs a certificate may leave the theorem's channel out
@@ -217,7 +219,7 @@ class OptimalityCertificate(Certificate):
         pairs = (as_rationals(pair, "factors", 2) for pair in as_sequence(self.factors, "factors"))
         object.__setattr__(self, "factors", tuple((length, factor) for length, factor in pairs))
         entries = as_sequence(self.multipliers, "multipliers")
-        object.__setattr__(self, "multipliers", tuple(_checked_multiplier(entry) for entry in entries))
+        object.__setattr__(self, "multipliers", tuple(checked_multiplier(entry) for entry in entries))
 
     def fields(self) -> dict[str, Any]:
         """All of it, the multipliers as [x, neighbour, output, value]."""
@@ -247,17 +249,19 @@ class OptimalityCertificate(Certificate):
             lower_bound=read_rational_text(data["lower_bound"]),
             gap=read_rational_text(data["gap"]),
             factors=tuple((length, factor) for length, factor in read_table(data["factors"], "factors")),
-            multipliers=tuple(_multiplier(entry) for entry in read_list(data["multipliers"], "multipliers")),
+            multipliers=tuple(read_multiplier(entry) for entry in read_list(data["multipliers"], "multipliers")),
         )
 
 
-def _checked_multiplier(entry: object) -> Multiplier:
+def checked_multiplier(entry: object) -> Multiplier:
+    """Places of at least zero and a rational."""
     *places, value = as_sequence(entry, "a multiplier", 4)
     x, neighbour, output = as_places(places, "multipliers")
     return Multiplier(x, neighbour, output, as_rational(value, "multipliers"))
 
 
-def _multiplier(data: object) -> Multiplier:
+def read_multiplier(data: object) -> Multiplier:
+    """Read [x, neighbour, output, value]."""
     *places, value = read_list(data, "a multiplier", length=4)
     x, neighbour, output = read_indices(places)
     return Multiplier(x, neighbour, output, read_rational_text(value))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from leastnoise.checker import check
-from leastnoise.checker.certificates import lower_bound
+from leastnoise.checker.duality import lower_bound
 from leastnoise.designer import design
 from leastnoise.designer.linear.attenuated_transport import Transport
 from leastnoise.designer.linear.clock import Clock

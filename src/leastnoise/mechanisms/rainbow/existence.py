@@ -16,7 +16,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from leastnoise.errors import BadBoundary
+from leastnoise.errors import BadBoundary, BadParameter
 from leastnoise.exact import NumberLike
 from leastnoise.mechanisms.rainbow.private_program import (
     PrivateProgram,
@@ -28,9 +28,18 @@ from leastnoise.mechanisms.rainbow.private_program import (
 )
 from leastnoise.mechanisms.rainbow.rainbow_graph import Rainbow, RainbowGraph
 from leastnoise.mechanisms.rainbow.rainbow_operator import Operator, read_distribution
-from leastnoise.model import Channel, PriorLike, read_prior
+from leastnoise.model import (
+    Channel,
+    DominanceCertificate,
+    Multiplier,
+    NoOptimumCertificate,
+    PrefixProof,
+    PriorLike,
+    Privacy,
+    read_prior,
+)
 
-__all__ = ["BestMechanism", "NoBestMechanism", "best_for", "find_best"]
+__all__ = ["BestMechanism", "NoBestMechanism", "best_for", "find_best", "prove_best"]
 
 FixedRows = Mapping[Hashable, Sequence[NumberLike]]
 
@@ -96,6 +105,55 @@ def find_best(
     return BestMechanism(task.channel(first))
 
 
+def prove_best(
+    rainbow_graph: RainbowGraph, fixed: FixedRows, epsilon: NumberLike, delta: NumberLike = 0
+) -> DominanceCertificate | NoOptimumCertificate:
+    """What `find_best` finds, as a certificate that `check` confirms without a solver.
+
+    Args:
+        rainbow_graph: A small graph.
+        fixed: {dataset: its distribution, its own best colour first}.
+        epsilon: Its e^epsilon must be rational, as in "ln(2)", for the best probabilities are rational only then.
+        delta: May be zero.
+
+    >>> from leastnoise.checker import check
+    >>> from leastnoise.model.graphs import cycle
+    >>> five = RainbowGraph(cycle(5), lambda n: (1, 3, 2) if n == 4 else (1, 2, 3))
+    >>> print(check(prove_best(five, {0: [0.2, 0.1, 0.7], 3: [0.4, 0.1, 0.5]}, "ln(2)")).headline())
+    the no-optimum certificate holds
+    """
+    operator = Operator(epsilon, delta)
+    if not operator.is_exact:
+        raise BadParameter(
+            "a certificate of a best mechanism needs a rational e^epsilon",
+            given=epsilon,
+            fix='write for example "ln(2)"',
+        )
+    found = find_best(rainbow_graph, fixed, epsilon, delta)
+    task, graph = _Task(rainbow_graph, fixed, operator), rainbow_graph.graph
+    goals, privacy = task.goals(), Privacy(epsilon, delta)
+    places = tuple(place for place, law in enumerate(task.laws) if not isinstance(law[0], tuple))
+    if isinstance(found, NoBestMechanism):
+        return NoOptimumCertificate(
+            graph,
+            privacy,
+            found.first,
+            found.second,
+            preferences=task.preferences(),
+            fixed=places,
+            place=graph.index(found.dataset),
+            among=found.among,
+            multipliers=task.multipliers([term for goal in goals.values() for term in goal]),
+        )
+    bounds, rows = task.bounds(goals), found.channel.matrix().tolist()
+    proofs = [
+        PrefixProof(place, among, task.multipliers(goal))
+        for (place, among), goal in goals.items()
+        if sum(rows[place][y] for y in task.preferences()[place][:among]) != bounds.get((place, among))
+    ]
+    return DominanceCertificate(graph, privacy, found.channel, task.preferences(), places, tuple(proofs))
+
+
 def best_for(
     rainbow_graph: RainbowGraph,
     fixed: FixedRows,
@@ -147,8 +205,11 @@ class _Task:
                 law = [*read_distribution(fixed[node], f"the distribution of {node!r}", count)]
             self.laws.append(law)
             self.program.distribution(law)
+        self._rows: dict[int, tuple[int, int, int]] = {}
         for i, j in rainbow_graph.graph.edges().tolist():
-            self.program.close(self._by_colour(i), self._by_colour(j), operator)
+            there, back = self.program.close(self._by_colour(i), self._by_colour(j), operator)
+            for pair, rows in (((i, j), there), ((j, i), back)):
+                self._rows |= {row: (*pair, colour) for colour, row in enumerate(rows)}
 
     def _by_colour(self, place: int) -> list[ProgramEntry]:
         law = dict(zip(self._rainbow(place), self.laws[place], strict=True))
@@ -187,6 +248,18 @@ class _Task:
                 fix="fix fewer, or bring them closer together",
             )
         return found
+
+    def multipliers(self, goal: list[ProgramTerm]) -> tuple[Multiplier, ...]:
+        """What proves that no private mechanism has a larger Σ coefficient·entry."""
+        prices = self.program.prices(goal)
+        if prices is None:
+            raise ValueError("the program was solved before")
+        return tuple(Multiplier(*place, prices[row]) for row, place in self._rows.items() if prices[row])
+
+    def preferences(self) -> tuple[tuple[int, ...], ...]:
+        """For each dataset the places of the colours, its best first."""
+        places = {colour: place for place, colour in enumerate(self.rainbow_graph.colours)}
+        return tuple(tuple(places[colour] for colour in self._rainbow(x)) for x in range(len(self.laws)))
 
     def value(self, goal: list[ProgramTerm], solution: ProgramSolution) -> Fraction:
         """Σ coefficient·entry at a solution."""

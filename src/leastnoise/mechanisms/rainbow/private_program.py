@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from leastnoise.errors import BadParameter
-from leastnoise.exact import Infeasible, NumberLike, RationalMatrix, minimise, read_rational
+from leastnoise.exact import Infeasible, NumberLike, Optimum, RationalMatrix, minimise, read_rational
 from leastnoise.mechanisms.rainbow.rainbow_operator import Operator
 from leastnoise.model import guess_optimum
 
@@ -43,29 +43,42 @@ class PrivateProgram:
         """The entries sum to one."""
         self.equal([(1, entry) for entry in entries], 1)
 
-    def close(self, one: Sequence[ProgramEntry], other: Sequence[ProgramEntry], operator: Operator) -> None:
-        """Both are (ε, δ)-close: Σ max(0, p − λq) ≤ δ, and the other way round."""
-        for p, q in ((one, other), (other, one)):
-            if operator.delta == 0:
-                for a, b in zip(p, q, strict=True):
-                    self.at_most([(1, a), (-operator.factor, b)], 0)
-                continue
-            excess = [("excess", len(self._rows), place) for place in range(len(p))]
-            for a, b, over in zip(p, q, excess, strict=True):
-                self.at_most([(1, a), (-operator.factor, b), (-1, over)], 0)
+    def close(
+        self, one: Sequence[ProgramEntry], other: Sequence[ProgramEntry], operator: Operator
+    ) -> tuple[range, range]:
+        """Both are (ε, δ)-close: Σ max(0, p − λq) ≤ δ, and the other way round; a row per entry for each of the two."""
+        first = self._close(one, other, operator)
+        return first, self._close(other, one, operator)
+
+    def _close(self, one: Sequence[ProgramEntry], other: Sequence[ProgramEntry], operator: Operator) -> range:
+        rows = range(len(self._rows), len(self._rows) + len(one))
+        excess = [("excess", rows.start, place) for place in range(len(one))] if operator.delta else []
+        for place, (a, b) in enumerate(zip(one, other, strict=True)):
+            over = [(-1, excess[place])] if excess else []
+            self.at_most([(1, a), (-operator.factor, b), *over], 0)
+        if excess:
             self.at_most([(1, over) for over in excess], operator.delta)
+        return rows
 
     def maximise(self, objective: Iterable[ProgramTerm]) -> ProgramSolution | None:
         """The value of every variable at a best point, exactly; None if the constraints contradict each other."""
+        found = self._solve(objective)
+        if isinstance(found, Infeasible):
+            return None
+        return {name: found.point[column] for name, column in self._columns.items()}
+
+    def prices(self, objective: Iterable[ProgramTerm]) -> tuple[Fraction, ...] | None:
+        """What each row is worth: how much the largest objective grows with its right side; None as above."""
+        found = self._solve(objective)
+        return None if isinstance(found, Infeasible) else tuple(-price for price in found.prices)
+
+    def _solve(self, objective: Iterable[ProgramTerm]) -> Optimum | Infeasible:
         gains, _ = self._collect(objective)
         width = len(self._columns)
         cost = [-gains.get(column, Fraction(0)) for column in range(width)]
         table = [[row.get(column, Fraction(0)) for column in range(width)] for row, _ in self._rows]
         right = [constant for _, constant in self._rows]
-        found = minimise(cost, RationalMatrix(table, width), right, _guess(cost, table, right))
-        if isinstance(found, Infeasible):
-            return None
-        return {name: found.point[column] for name, column in self._columns.items()}
+        return minimise(cost, RationalMatrix(table, width), right, _guess(cost, table, right))
 
     def _collect(self, terms: Iterable[ProgramTerm]) -> tuple[dict[int, Fraction], Fraction]:
         coefficients: dict[int, Fraction] = {}
