@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.measure import Row, race
+from benchmarks.measure import Row, race, within
 from leastnoise.accounting import GaussianPrivacy, LaplaceNoise, Ledger, Pure, Request, all_bounds, compose
 from leastnoise.exact import SeededSource
 from leastnoise.ledger.budgets import Scope, write_grant
@@ -140,7 +140,7 @@ def _opening(folder: Path) -> list[Row]:
             opened.verify()
         ended = time.perf_counter()
         took = f"open {middle - started:.1f} s + verify {ended - middle:.1f} s"
-        rows.append(_within(10, f"10^6 entries of {name}: {took}", ended - started))
+        rows.append(within(10, f"10^6 entries of {name}: {took}", ended - started))
         path.unlink()
     return rows
 
@@ -175,21 +175,9 @@ def _datasets(folder: Path) -> list[Row]:
     times.append(time.perf_counter())
     names = ("open", "balances", "leastnoise budget")
     return [
-        _within(1, f"10^4 datasets: {name}", after - before)
+        within(1, f"10^4 datasets: {name}", after - before)
         for name, (before, after) in zip(names, pairwise(times), strict=True)
     ]
-
-
-def _within(limit: float, name: str, seconds: float) -> Row:
-    """A time against a limit instead of a peer."""
-    return {
-        "name": name,
-        "ours_seconds": seconds,
-        "peer": "time allowed",
-        "peer_seconds": limit,
-        "ratio": limit / seconds,
-        "target": 1,
-    }
 
 
 def _accounting() -> list[Row]:
@@ -197,7 +185,7 @@ def _accounting() -> list[Row]:
     mixed = [Pure(Fraction(10**6 + source.bits(30), 10**11)) for _ in range(10**5)]
     started = time.perf_counter()
     compose(mixed, "1e-6")
-    rows = [_within(1, "compose 10^5 different events", time.perf_counter() - started)]
+    rows = [within(1, "compose 10^5 different events", time.perf_counter() - started)]
     laplace = [LaplaceNoise("0.01", 1000)] * 1000
     started = time.perf_counter()
     bounds = {bound.name: bound for bound in all_bounds(laplace, "1e-6")}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from statistics import median
 from typing import Any
 
-__all__ = ["Row", "race"]
+__all__ = ["Row", "race", "within"]
 
 Row = dict[str, Any]
 
@@ -30,4 +30,16 @@ def race(
         "peer_seconds": others,
         "ratio": others / mine,
         "target": target,
+    }
+
+
+def within(limit: float, name: str, seconds: float) -> Row:
+    """A time against a limit instead of a peer."""
+    return {
+        "name": name,
+        "ours_seconds": seconds,
+        "peer": "time allowed",
+        "peer_seconds": limit,
+        "ratio": limit / seconds,
+        "target": 1,
     }
