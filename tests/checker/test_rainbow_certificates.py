@@ -194,3 +194,20 @@ def test_a_certificate_needs_a_rational_factor():
     with pytest.raises(BadParameter, match="rational"):
         prove_best(votes, {1: [0.6, 0.4], 2: [0.6, 0.4]}, 1)
     assert not Operator(1).is_exact
+
+
+def test_a_second_mechanism_with_other_rows_at_the_fixed_nodes_proves_nothing():
+    """The best mechanism and its true bound, beside one that was given better rows to start from."""
+    votes = RainbowGraph(path(4), lambda n: ("a", "b") if n > 1 else ("b", "a"))
+    best, better = (prove_best(votes, {1: [p, 1 - p], 2: [p, 1 - p]}, "ln(2)") for p in (HALF, Fraction(3, 5)))
+    task = existence._Task(votes, {1: [HALF, HALF], 2: [HALF, HALF]}, Operator("ln(2)"))
+    total = [term for goal in task.goals().values() for term in goal]
+    forged = NoOptimumCertificate(
+        *(best.graph, best.privacy, best.channel, better.channel, best.preferences, best.fixed),
+        place=0,
+        among=1,
+        multipliers=task.multipliers(total),
+    )
+    verdict = check(forged)
+    assert not verdict
+    assert "same rows" in verdict.reason
