@@ -11,10 +11,10 @@ neighbour has one record more or less, one of them changes the excess by at most
 ⌈excess(r)/max(q, 1 − q)⌉: the least number to add or remove for the median, and at most one less than that for other
 levels. Either way a neighbour's changes(r) differs by at most one.
 
-The sign spares noise for nothing. The law is that of the least of rate·changes(r) plus noise that does not depend on
-the records. With max(0, changes) in its place the same noise would give the same answer or one that is a quantile
-less often: below zero only what is right gains (docs/theory/quantile.md, Ties). Where many records share a value, the
-points around it are told apart by twice as much.
+To count below zero costs no privacy and lowers the error. The answer is the point with the least rate·changes(r) less a
+noise that does not depend on the records. With the same noise, max(0, changes) would give the same point or one that is
+no quantile more often: below zero only what is right gains (docs/theory/quantile.md, Ties). Where many records share a
+value, the points around it are told apart by up to twice as much.
 
 A record between two points. Let changes'(r) be the number where every record has first moved to its nearest point, and
 changes(r) ≥ changes'(r) that of the records as they lie. The law weighs by min(changes(r), changes'(r) + spare). So
