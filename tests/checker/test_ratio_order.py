@@ -154,6 +154,8 @@ def test_remainders_closer_than_two_doubles_tell_are_both_kept():
         places = entries.leading(np.zeros(2, dtype=int), np.zeros(2, dtype=int), np.ones(2, dtype=int), np.arange(2))
         assert Fraction(a, b) > Fraction(c, d)
         assert 1 in places.tolist()
+        turned = entries.leading(np.zeros(2, dtype=int), np.ones(2, dtype=int), np.zeros(2, dtype=int), np.arange(2))
+        assert 0 in turned.tolist()
         best.append(Fraction(a, b) - Fraction(c, d))
     assert len(best) > 100
     assert max(best) < Fraction(1, 2**102)
