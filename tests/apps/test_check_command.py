@@ -139,6 +139,7 @@ def test_names_cannot_dress_the_output(tmp_path):
     assert "[red]x" in result.output or "[bold]b" in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_the_curve_is_drawn(files, suffix):
     pytest.importorskip("matplotlib")

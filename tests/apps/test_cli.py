@@ -29,6 +29,7 @@ def test_the_installed_command_runs():
     assert leastnoise.__version__ in done.stdout
 
 
+@pytest.mark.slow
 def test_the_demo_plans_releases_compares_checks_and_draws():
     from leastnoise.apps.demo import run as demo
 
@@ -57,6 +58,7 @@ def test_the_demo_plans_releases_compares_checks_and_draws():
     shutil.rmtree(Path(picture).parent)
 
 
+@pytest.mark.slow
 def test_the_demo_says_so_when_it_cannot_draw(monkeypatch):
     from leastnoise.apps.demo import run as demo
 

@@ -4,6 +4,8 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
+
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "command_line.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 
@@ -22,6 +24,7 @@ def pieces():
     return re.findall(r"^```(python|console|toml)\n(.*?)^```", TEXT, re.S | re.M)
 
 
+@pytest.mark.slow
 def test_every_command_prints_what_the_page_shows(tmp_path, command, monkeypatch):
     asked = 0
     for language, block in pieces():

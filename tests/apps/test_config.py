@@ -126,6 +126,7 @@ def test_other_mistakes(tmp_path):
         read_configuration(file)
 
 
+@pytest.mark.slow
 def test_analysts_type_little(folder, run):
     plan = run(folder, "plan", "people", "count", "--by", "city", "--epsilon", "0.5", "--format", "json")
     assert plan.returncode == 0, plan.stderr
@@ -143,6 +144,7 @@ def test_analysts_type_little(folder, run):
     assert "50.0%" in shown
 
 
+@pytest.mark.slow
 def test_what_the_file_fixes_stays_fixed(folder, run):
     base = ("plan", "people", "count", "--epsilon", "0.5")
     assert "fixes the unit" in run(folder, *base, "--unit", "row").stderr
@@ -156,6 +158,7 @@ def test_close_names_are_offered(folder, run):
     assert "sum age --bounds 0,100" in missing
 
 
+@pytest.mark.slow
 def test_the_options_win_over_the_file_for_public_values(folder, run):
     plan = run(folder, "plan", "people", "count", "--by", "city", "--keys", "Bonn", "--epsilon", "1")
     assert "by city (1)" in plan.stdout

@@ -107,6 +107,7 @@ def test_a_large_graph_is_answered_without_a_picture():
     assert "░" not in found.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_pictures(tmp_path, ending):
     heat, frontier = tmp_path / f"heat.{ending}", tmp_path / f"frontier.{ending}"

@@ -90,6 +90,7 @@ def texts(file):
     return [element.text for element in ElementTree.parse(file).iter("{http://www.w3.org/2000/svg}text")]  # noqa: S314
 
 
+@pytest.mark.slow
 def test_an_svg_shows_its_words_and_runs_nothing(drawing, tmp_path):
     draw, words = drawing
     draw(tmp_path / "a.svg")
@@ -101,6 +102,7 @@ def test_an_svg_shows_its_words_and_runs_nothing(drawing, tmp_path):
     assert b"<script" not in content
 
 
+@pytest.mark.slow
 def test_a_png_is_a_png_on_a_transparent_page(drawing, tmp_path):
     draw, _ = drawing
     draw(tmp_path / "a.PNG")
@@ -154,6 +156,7 @@ def test_of_many_budgets_those_with_the_least_left_are_drawn(tmp_path):
     assert "what is left of each budget, 2 more not shown" in shown
 
 
+@pytest.mark.slow
 def test_the_figure_of_the_laplace_paper(tmp_path):
     drawn = draw_figures(tmp_path / "new")
     assert {"geometric", "surely 0", "surely 1/2", "surely 1"} <= set(texts(drawn))

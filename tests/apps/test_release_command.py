@@ -58,6 +58,7 @@ def run_apart(folder):
     )
 
 
+@pytest.mark.slow
 def test_the_example_of_the_manual(run_apart, folder):
     question = ("visits.parquet", "--unit", "person_id", "count", "--by", "city", "--keys-from", "cities.txt")
     plan = run_apart("plan", *question, "--epsilon", "0.5")
@@ -81,6 +82,7 @@ def test_the_example_of_the_manual(run_apart, folder):
     assert "a query of at most ε = 0.5 still fits" in run_apart("plan", *question, "--epsilon", "0.5").stdout
 
 
+@pytest.mark.slow
 def test_a_request_id_gives_the_same_answer_for_nothing(run):
     question = ("visits.parquet", "--unit", "person_id", "count", "--epsilon", "0.5", "--request-id", "monday")
     first = run("release", *question, "--budget", "1", "--format", "json")
@@ -90,6 +92,7 @@ def test_a_request_id_gives_the_same_answer_for_nothing(run):
     assert json.loads(second.stdout)["plan"]["left"]["epsilon"] == "1/2", "charged once"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -194,6 +197,7 @@ MISTAKES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arguments", "says"), MISTAKES)
 def test_a_mistake_is_one_line_that_names_the_fix_and_costs_nothing(run, folder, arguments, says):
     price = () if "--epsilon" in arguments else ("--epsilon", "0.5")
@@ -208,6 +212,7 @@ def test_a_mistake_is_one_line_that_names_the_fix_and_costs_nothing(run, folder,
             assert not opened.balances()
 
 
+@pytest.mark.slow
 def test_plans_have_no_answer_to_draw_or_name_and_a_price_must_be_given(run):
     base = ("plan", "visits.parquet", "--unit", "row", "count")
     assert "leastnoise release" in run(*base, "--epsilon", "1", "--plot", "x.svg").stderr
@@ -218,6 +223,7 @@ def test_plans_have_no_answer_to_draw_or_name_and_a_price_must_be_given(run):
     assert run(*base, "--epsilon", "1", "--format", "csv").stdout.startswith("what,text")
 
 
+@pytest.mark.slow
 def test_the_ledger_can_be_elsewhere(run, folder):
     base = ("release", "visits.parquet", "--unit", "row", "count", "--epsilon", "1")
     assert run(*base, "--budget", "2", "--ledger", "mine.ledger").returncode == 0
@@ -226,6 +232,7 @@ def test_the_ledger_can_be_elsewhere(run, folder):
     assert not (folder / "leastnoise.ledger").exists()
 
 
+@pytest.mark.slow
 def test_columns_of_a_csv_are_declared(run, folder):
     lines = [f"{person},{person % 90}" for person in range(900)]
     (folder / "p.csv").write_text("\n".join(["person,age", *lines, "901,refused"]))
@@ -262,6 +269,7 @@ def test_columns_of_a_csv_are_declared(run, folder):
     assert "is fixed in leastnoise.toml" in run(*fixed, "--column", "age=real").stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["-1", "nan"])
 def test_a_first_command_with_a_bad_price_grants_nothing(run_apart, folder, epsilon):
     question = ("visits.parquet", "--unit", "person_id", "--budget", "1", "--ledger", "books", "count")
@@ -277,6 +285,7 @@ def test_a_first_command_with_a_bad_price_grants_nothing(run_apart, folder, epsi
 BY_CITY = ("visits.parquet", "--unit", "person_id", "count", "--by", "city", "--keys", "Bonn,Köln,Ulm")
 
 
+@pytest.mark.slow
 def test_the_price_of_a_wanted_error(run, folder):
     told = json.loads(run("price", *BY_CITY, "--error", "10", "--confidence", "0.9", "--format", "json").stdout)
     assert told["error"]["within"] == 10
@@ -292,6 +301,7 @@ def test_the_price_of_a_wanted_error(run, folder):
     assert sorted(path.name for path in folder.iterdir()) == ["cities.txt", "visits.parquet"], "a price leaves nothing"
 
 
+@pytest.mark.slow
 def test_prices_and_budgets_in_every_currency(run):
     first = run("release", *BY_CITY, "--rho", "1/100", "--budget", "rho=1/10", "--confidence", "0.9")
     assert first.returncode == 0, first.stderr
@@ -302,6 +312,7 @@ def test_prices_and_budgets_in_every_currency(run):
     assert "(ε, δ)" in run("plan", *BY_CITY, "--epsilon", "1", "--delta", "1e-9").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
@@ -329,6 +340,7 @@ def test_who_insists_may_pay_more_on_the_command_line(run):
     assert run("plan", *BY_CITY, "--epsilon", "30", "--insist").returncode == 0
 
 
+@pytest.mark.slow
 def test_what_can_be_asked_about_is_listed(run, folder):
     shown = run("schema", "visits.parquet")
     assert [line.split() for line in shown.stdout.splitlines()[1:3]] == [["person_id", "integer"], ["city", "text"]]

@@ -40,6 +40,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_statement_is_planned_for_nothing_and_released_once(command, folder):
     planned = command(folder, "sql", "people", GROUPED, "--epsilon", "1", "--plan")
     assert planned.returncode == 0
@@ -74,6 +75,7 @@ def test_mistakes_spend_nothing(command, folder, arguments, words):
         assert people.left.epsilon == 10
 
 
+@pytest.mark.slow
 def test_a_description_is_written_from_the_schema_alone(command, folder):
     found = command(folder, "describe", "people.csv", "--name", "mine")
     assert tomllib.loads(found.stdout)["datasets"]["mine"] == {
@@ -125,6 +127,7 @@ def test_a_database_is_described_with_all_its_tables(command, folder):
     assert asked.returncode == 0, asked.stderr
 
 
+@pytest.mark.slow
 def test_the_curator_verifies_a_description(command, folder):
     """It looks at the rows, asks no ledger, and fails by a typed error where one of them breaks what is declared."""
     fine = command(folder, "describe", "people", "--verify")
@@ -270,6 +273,7 @@ def test_the_shell_in_a_terminal(folder):
     assert ln.accounting.Ledger.open(folder / "team.ledger").left("people", "anyone").epsilon == 9
 
 
+@pytest.mark.slow
 def test_the_shell_reads_from_a_pipe(folder):
     asked = "\\price 1\nSELECT COUNT(*)\nFROM t;\n\\budget\n\\quit\n"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("LEASTNOISE")}
@@ -281,6 +285,7 @@ def test_the_shell_reads_from_a_pipe(folder):
     assert "at most ε = 9" in found.stdout
 
 
+@pytest.mark.slow
 def test_the_shell_knows_the_columns_of_all_tables(tmp_path):
     duckdb = pytest.importorskip("duckdb")
     with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:

@@ -419,6 +419,7 @@ def _shown_inline(o):
     return hasattr(figure, "_repr_html_") or hasattr(figure, "_repr_png_") or hasattr(figure, "_repr_svg_")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 def test_a_task_in_python(opened, task):
     with warnings.catch_warnings():
@@ -524,6 +525,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", COMMANDS)
 def test_a_task_on_the_command_line(made, command, task):
     words = COMMANDS[task]

@@ -29,6 +29,7 @@ def laplace(dice, scale):
 # Noise
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scale", "refuted"), [(1.0, TRUTH), (0.5, LIE), (0.8, LIE)])
 def test_laplace_noise(dice, scale, refuted):
     found = audit(laplace(dice, scale), 0, 1, epsilon=1)
@@ -37,6 +38,7 @@ def test_laplace_noise(dice, scale, refuted):
     assert float(found.epsilon_lower_bound) > 0.9 / scale
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rate", "refuted"), [(1, TRUTH), (2, LIE)])
 def test_discrete_laplace_noise_from_the_exact_dice(rate, refuted):
     source = SeededSource(7)
@@ -48,6 +50,7 @@ def test_ten_thousand_samples_tell_one_from_eight_tenths(dice):
     assert audit(laplace(dice, 1), 0, 1, epsilon=0.8, samples=20_000).refuted
 
 
+@pytest.mark.slow
 def test_gaussian_noise_needs_its_delta(dice):
     def noise(x, size):
         return x + dice.normal(0, 2, size)
@@ -89,6 +92,7 @@ def noisy_max(dice, counts, epsilon, leaks):
     return sampler
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("leaks", "refuted"), [(False, TRUTH), (True, LIE)])
 def test_a_noisy_max_that_leaks_the_noise(dice, leaks, refuted):
     """All counts move together: the index alone then says nothing, the value by its e^ε each."""
@@ -121,6 +125,7 @@ OPPOSITE = {"x": [0.0, 1.0], "y": [1.0, 0.0]}
 MANY = {"x": [0.0] * 5 + [1.0] * 5, "y": [1.0] * 5 + [0.0] * 5}
 
 
+@pytest.mark.slow
 def test_the_right_sparse_vector_is_left_alone(dice):
     right = sparse_vector(dice, MANY, query_noise=4.0)
     assert not audit(right, "x", "y", epsilon=1, samples=40_000).refuted
@@ -134,18 +139,21 @@ def test_no_noise_on_the_queries(dice):
     assert found.epsilon_lower_bound > 3
 
 
+@pytest.mark.slow
 def test_no_noise_on_the_threshold(dice):
     """All of ε is given to the queries; every answer below the threshold then costs as much as one above."""
     wrong = sparse_vector(dice, MANY, query_noise=2.0, threshold_noise=0.0)
     assert audit(wrong, "x", "y", epsilon=1).refuted
 
 
+@pytest.mark.slow
 def test_no_limit_on_the_answers_above(dice):
     """Algorithm 6 (Chen et al. 2015): ∞ for ever more queries; fresh noise that pays for one answer only."""
     wrong = sparse_vector(dice, MANY, query_noise=2.0, most=100)
     assert audit(wrong, "x", "y", epsilon=1, samples=100_000).refuted
 
 
+@pytest.mark.slow
 def test_the_noisy_answer_told(dice):
     """Algorithm 3 (Roth 2011): the value that passed the threshold bounds the threshold, and so tells on the others."""
     answers = {"x": [0.0] * 6 + [1.0], "y": [1.0] * 6 + [0.0]}
@@ -153,6 +161,7 @@ def test_the_noisy_answer_told(dice):
     assert audit(wrong, "x", "y", epsilon=1, samples=100_000).refuted
 
 
+@pytest.mark.slow
 def test_noise_that_pays_for_one_answer_when_many_are_given(dice):
     """Algorithm 4 (Lee and Clifton 2014): noise on queries that does not grow with the number of answers."""
     answers = {"x": [0.0] * 2 + [1.0] * 8, "y": [1.0] * 2 + [0.0] * 8}
@@ -178,6 +187,7 @@ def test_a_right_mechanism_is_accused_with_probability_at_most_alpha_by_enumerat
     assert 0 < accused <= alpha
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "rows"),
     [("ln(2)", geometric(3, Fraction(1, 2)).floats()[1:3]), (0, np.full((2, 60), 1 / 60))],
@@ -204,6 +214,7 @@ def test_the_half_that_chooses_the_event_is_not_the_half_that_tests_it():
     assert not found.refuted
 
 
+@pytest.mark.slow
 def test_the_bound_grows_with_the_number_of_samples(dice):
     bounds = [audit(laplace(dice, 1), 0, 1, 1, samples=n).epsilon_lower_bound for n in (1000, 10_000, 100_000)]
     assert bounds == sorted(bounds)

@@ -103,6 +103,7 @@ def test_true_certificates_hold(sample):
     assert "✗" not in str(verdict)
 
 
+@pytest.mark.slow
 @NAMED
 def test_they_survive_json(sample):
     again = Certificate.from_json(sample.to_json())
@@ -195,6 +196,7 @@ def is_optimal_for_its_loss(sample, place, text):
     return Design(other.graph, dict(other.factors), other.loss, prior, other.privacy.delta).value == other.value
 
 
+@pytest.mark.slow
 @NAMED
 def test_a_tampered_leaf_anywhere_is_found(sample):
     data = json.loads(sample.to_json())
@@ -372,6 +374,7 @@ def test_a_certificate_reads_like_a_document():
     assert isinstance(SAMPLES["average"], OptimalityCertificate)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [

@@ -38,6 +38,7 @@ def test_the_tight_epsilon_is_the_logarithm_of_the_largest_ratio(channel, family
     assert bool(verdict) == (ratio is not None and log(ratio) <= 1)
 
 
+@pytest.mark.slow
 @given(channels(), GRAPHS, FACTORS)
 def test_the_tight_delta_is_the_largest_excess_over_all_sets(channel, family, t):
     graph = family(len(channel.inputs))
@@ -48,6 +49,7 @@ def test_the_tight_delta_is_the_largest_excess_over_all_sets(channel, family, t)
     assert check(channel, graph, log(t)).tight_delta == expected
 
 
+@pytest.mark.slow
 @given(channels(), GRAPHS, st.fractions(min_value=0, max_value=Fraction(9, 10), max_denominator=40))
 def test_the_tight_epsilon_holds_and_nothing_below_it_does(channel, family, delta):
     graph = family(len(channel.inputs))
@@ -59,6 +61,7 @@ def test_the_tight_epsilon_holds_and_nothing_below_it_does(channel, family, delt
         assert not check(channel, graph, tight * (1 - Fraction(1, 10**30)), delta)
 
 
+@pytest.mark.slow
 @given(channels(), GRAPHS, FACTORS, st.fractions(min_value=0, max_value=Fraction(1, 2), max_denominator=20))
 def test_a_counterexample_breaks_the_promise_by_what_it_says(channel, family, t, delta):
     graph = family(len(channel.inputs))
@@ -114,6 +117,7 @@ def float_rows(draw):
     return [[*row, 1.0 - sum(row)] for row in rows]
 
 
+@pytest.mark.slow
 @given(
     float_rows(),
     st.sampled_from([0, Fraction(1, 10**9), Fraction(1, 4)]),
@@ -159,6 +163,7 @@ TINY = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(TINY, min_size=2, max_size=2), min_size=2, max_size=3), st.integers(770, 790), st.booleans())
 @example([[Fraction(7, 2**297), Fraction(0)], [Fraction(3, 2**1076), Fraction(0)]], 780, True)
 def test_factors_and_rationals_beyond_the_range_of_floats_meet_exactly(rows, power, pure):
@@ -180,6 +185,7 @@ def test_near_ties_are_settled_exactly():
     assert verdict.worst.outputs == (9,)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32))
 def test_differences_below_the_resolution_of_doubles_are_seen(seed):
     """Entries a and b near 3:1 that differ from each other by a fraction of a unit in the last place, in all pairs."""
@@ -221,6 +227,7 @@ def test_a_metric_weighs_each_pair_by_its_length():
     assert check(channel, halves, 1).tight_epsilon == log(4)
 
 
+@pytest.mark.slow
 @given(channels(inputs=3), FACTORS, st.fractions(min_value=0, max_value=Fraction(1, 2), max_denominator=10))
 def test_a_metric_agrees_with_its_definition(channel, t, delta):
     metric = from_distance([[0, 1, 2], [1, 0, 3], [2, 3, 0]])
@@ -336,6 +343,7 @@ def timed(channel, graph, *promise):
     return verdict, time.process_time() - start
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", [path, cycle])
 def test_two_thousand_floats_squared_take_seconds_not_minutes(family):
     n = 2000
@@ -357,6 +365,7 @@ def test_a_hypercube_of_two_thousand_takes_seconds_not_minutes():
     assert seconds < 20  # `make bench` measures; this guards against a wrong algorithm
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", [path, complete])
 def test_two_hundred_rationals_squared_take_seconds_not_minutes(family):
     numerators = np.random.default_rng(1).integers(1, 10**6, (200, 200)).tolist()

@@ -129,6 +129,7 @@ def changed(value):
         yield -value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPTIMAL)
 def test_whatever_is_put_into_a_field_is_refused_or_judged_right(name):
     sample = OPTIMAL[name]
@@ -202,6 +203,7 @@ def lower_bound_by_hand(loss, delta, t, multipliers):
     return sum(map(min, costs)) - delta * sum(steepest.values())
 
 
+@pytest.mark.slow
 def test_a_loss_is_legal_along_the_line_and_not_in_the_order_of_the_nodes():
     """The nodes b, c, a lie as c, b, a: a loss that is legal for b, c, a "proved" 3/8 where 1/3 is possible."""
     graph, unit = from_edges([("b", "c"), ("a", "b")]), Privacy("ln(2)")

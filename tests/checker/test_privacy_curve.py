@@ -20,6 +20,7 @@ FACTORS = st.fractions(min_value=1, max_value=9, max_denominator=9)
 DELTAS = st.fractions(min_value=0, max_value=1, max_denominator=30)
 
 
+@pytest.mark.slow
 @given(channels(), GRAPHS, FACTORS)
 def test_the_curve_is_the_definition_at_every_epsilon(channel, family, t):
     graph = family(len(channel.inputs))
@@ -27,6 +28,7 @@ def test_the_curve_is_the_definition_at_every_epsilon(channel, family, t):
     assert privacy_curve(channel, graph).delta(ln(t)) == largest_excess(channel.matrix().tolist(), pairs, t)
 
 
+@pytest.mark.slow
 @given(channels(), GRAPHS, DELTAS)
 def test_the_curve_and_the_checker_agree_on_the_tight_epsilon(channel, family, delta):
     graph = family(len(channel.inputs))
@@ -37,6 +39,7 @@ def test_the_curve_and_the_checker_agree_on_the_tight_epsilon(channel, family, d
         assert found == 0
 
 
+@pytest.mark.slow
 @given(channels(), GRAPHS)
 def test_pieces_fall_and_flatten_and_none_is_empty(channel, family):
     for branch in privacy_curve(channel, family(len(channel.inputs))).branches:
@@ -49,6 +52,7 @@ def test_pieces_fall_and_flatten_and_none_is_empty(channel, family):
             assert one[0] - corner * one[1] == other[0] - corner * other[1]
 
 
+@pytest.mark.slow
 @given(channels(inputs=3), FACTORS, DELTAS.filter(lambda delta: delta < 1))
 def test_a_metric_has_a_branch_for_each_length(channel, t, delta):
     metric = from_distance([[0, 1, 2], [1, 0, 3], [2, 3, 0]])

@@ -133,6 +133,7 @@ def test_unknown_functions_and_parameters_are_refused():
         assert_sensitivity(lambda _: noisy([1], 1), [], [], NoiseCall(HERE, "nonsense", 1))
 
 
+@pytest.mark.slow
 def test_the_plugin_reports_a_seed_that_repeats_the_run(tmp_path):
     (tmp_path / "test_it.py").write_text("def test_it(leastnoise_seed):\n    assert leastnoise_seed == -1\n")
 

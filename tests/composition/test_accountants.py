@@ -32,6 +32,7 @@ LARGE = 60  # above every loss that can occur here
 deltas = st.sampled_from([Fraction(1, 20), Fraction(1, 1000), Fraction(1, 10**6)])
 
 
+@pytest.mark.slow
 @settings(max_examples=120)
 @given(st.lists(known, min_size=1, max_size=4), st.integers(1, 3), deltas)
 def test_no_bound_is_ever_below_the_truth(events, times, delta):
@@ -49,6 +50,7 @@ def test_no_bound_is_ever_below_the_truth(events, times, delta):
             assert bound.below <= min(each.epsilon for each in bounds)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(known, st.integers(1, 12), deltas)
 def test_equal_queries_are_accounted_for_exactly(event, times, delta):
@@ -103,6 +105,7 @@ def test_finer_lattices_lose_less_and_never_less_than_continuous_noise(steps):
     assert epsilons == sorted(epsilons, reverse=True)
 
 
+@pytest.mark.slow
 @given(st.fractions(min_value=0, max_value=1), st.fractions(min_value=-1, max_value=1))
 def test_the_law_of_a_bounded_range_dominates_every_query_of_that_range(share, place):
     """Losses t and t − ε for any t in [0, ε]: two outcomes with these ratios, at any x."""
@@ -241,6 +244,7 @@ def test_prices_that_are_not_prices_are_refused(bad):
         Pure(bad)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("events", "delta"),
     [
@@ -272,6 +276,7 @@ def test_a_law_whose_losses_are_all_large_keeps_its_epsilon():
         assert float(law.epsilon(Fraction(1, 100))) == pytest.approx(4.98994966)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_different_queries():
     from leastnoise.exact import SeededSource
 

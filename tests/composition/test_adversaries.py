@@ -107,6 +107,7 @@ channels = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(
     channels,
@@ -120,6 +121,7 @@ def test_no_adversary_exceeds_delta_at_epsilon(channels, factor, delta, share, c
     assert best_gain(channels, filtered(limits, channels, 3), delta_gain(factor)) <= delta
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(
     channels, st.sampled_from([Fraction(1, 5), Fraction(1, 2), Fraction(1)]), st.sampled_from([1, 2, Fraction(5, 4)])
@@ -131,6 +133,7 @@ def test_no_adversary_exceeds_a_budget_in_mu(channels, mu, factor):
     assert reached <= delta_of(mu**2, ln(factor)).upper
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(channels, st.sampled_from([Fraction(1, 50), Fraction(1, 10), Fraction(1, 2)]))
 def test_no_adversary_exceeds_a_budget_in_rho(channels, rho):

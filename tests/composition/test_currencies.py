@@ -217,6 +217,7 @@ def exactly(rule, costs):
     return rule.epsilon is not None and epsilon != math.inf and epsilon <= rule.epsilon
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(budgets, st.lists(st.tuples(everything, st.booleans()), max_size=25))
 def test_the_account_follows_its_rule_exactly(budget, steps):

@@ -46,6 +46,7 @@ def rule(budget, prices, event_delta=0):
     return admits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("odds", "total", "delta"),
     [(("6/5", "3/2"), "4", "1/10"), (("6/5", "2"), "3", "1/20"), (("11/10", "3/2", "3"), "4", "1/20")],
@@ -57,6 +58,7 @@ def test_no_adaptive_strategy_beats_the_filter(odds, total, delta):
     assert 0 < best_delta(prices, rule(budget, prices), Fraction(total)) <= budget.delta
 
 
+@pytest.mark.slow
 def test_the_search_would_notice_a_filter_that_is_none():
     """Stopping when optimal composition of what was asked exceeds the budget is not a valid filter."""
     prices, budget = [ln(Fraction(6, 5)), ln(2)], Privacy("ln(3)", "1/20")

@@ -92,6 +92,7 @@ def test_delta_far_out_and_near_one_is_an_enclosure_too():
     assert delta_of(Fraction(4), Fraction(0)).lower > Fraction(68268, 10**5)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(epsilons, deltas)
 def test_the_inverses_are_tight_and_on_the_safe_side(epsilon, delta):
@@ -209,6 +210,7 @@ def mu_of_pure_squared(epsilon):
     return mu_squared_of(Pure(epsilon))
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(mu_squares, epsilons, st.sampled_from([0, 20, 40]))
 def test_the_loss_laws_of_gaussian_privacy_are_on_their_sides(mu_squared, x, tail_bits):
@@ -234,6 +236,7 @@ def test_the_answer_for_gaussian_events_alone_is_the_truth_from_both_sides():
     assert delta_of(Fraction(57, 400), bound.below).lower > Fraction(1, 10**6)
 
 
+@pytest.mark.slow
 @settings(max_examples=4, deadline=None)
 @given(mu_squares.filter(lambda m: m > Fraction(1, 100)), st.fractions(min_value=Fraction(1, 10), max_value=2))
 def test_mixed_with_others_no_bound_is_below_the_truth(mu_squared, epsilon):

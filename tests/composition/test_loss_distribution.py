@@ -56,6 +56,7 @@ def test_a_composition_is_on_its_side_of_the_exact_one(upward, data, tail):
     assert_side(together, law_of(one) + law_of(other), rounded + 2 * tail * UNIT + doubly_lost)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("upward", [True, False])
 @settings(max_examples=30)
 @given(data=st.data(), count=st.integers(1, 5), tail=st.sampled_from([0, 1, 30]))
@@ -96,6 +97,7 @@ def test_tails_are_cut_as_far_as_is_allowed_and_no_further():
     assert below.trimmed(43).lost == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("upward", [True, False])
 @settings(max_examples=30)
 @given(

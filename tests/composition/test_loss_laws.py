@@ -71,6 +71,7 @@ def test_laws_with_rational_odds_are_rounded_once_to_their_side(atom, bits):
     assert below is None or sum(below.masses) <= 1 << bits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tail_bits", [0, 20, 30])
 @pytest.mark.parametrize(("rho", "steps"), [(Fraction(8), 20), (Fraction(2), 9), (Fraction(1, 8), 3), (Fraction(1), 1)])
 def test_gaussian_laws_keep_what_they_cut_off(rho, steps, tail_bits):
@@ -87,6 +88,7 @@ def test_gaussian_laws_keep_what_they_cut_off(rho, steps, tail_bits):
     assert below.lost == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tail_bits", [20, 34])
 def test_several_gaussians_keep_what_they_cut_off(tail_bits):
     atom, bits, tail = GaussianNoise(Fraction(2), 3), 40, 1 << tail_bits
@@ -112,6 +114,7 @@ def lattice_delta(epsilon, steps, x):
     return low, high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [65, 97])
 def test_fine_lattices_lie_between_their_laws(steps):
     epsilon = Fraction(5)

@@ -77,6 +77,7 @@ def price(event, size=1):
     return event.epsilon * size, Fraction(0), rho_of(Pure(event.epsilon * size))
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(events)
 def test_a_nested_event_costs_what_its_definition_says(event):
@@ -117,6 +118,7 @@ known = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(known, min_size=1, max_size=3), known, st.sampled_from([Fraction(1, 100), Fraction(1, 10**4)]))
 def test_nobody_is_told_less_than_what_the_part_of_any_one_person_costs(parts, after, delta):
@@ -127,6 +129,7 @@ def test_nobody_is_told_less_than_what_the_part_of_any_one_person_costs(parts, a
             assert true_delta(composed([worst_pair(part), worst_pair(after)]), factor) <= delta, bound.name
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.fractions(min_value=Fraction(1, 10**7), max_value=Fraction(1, 100)), st.integers(1, 4))),
@@ -171,6 +174,7 @@ def parameters(parts):
     return {kind: sorted(values) for kind, values in found.items()}
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(st.lists(atoms, min_size=6, max_size=20, unique=True), st.data())
 def test_fewer_distinct_atoms_never_cost_less_and_hardly_more(listed, data):

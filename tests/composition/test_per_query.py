@@ -98,6 +98,7 @@ def test_the_optimal_theorem_as_it_is_printed(queries):
         assert 0 <= found - printed < Fraction(1, 10**30)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     st.fractions(min_value=Fraction(11, 10), max_value=5, max_denominator=10),

@@ -33,6 +33,7 @@ def tight_delta(event, epsilon, places=None):
     return worst
 
 
+@pytest.mark.slow
 @given(
     st.fractions(Fraction(1, 200), Fraction(1, 2), max_denominator=1000),
     st.integers(1, 40),

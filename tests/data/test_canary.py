@@ -46,6 +46,7 @@ def made_of_each_type(made):
             assert len(table.aggregate(Contribution("u"), (BinAxis(numbers[0], (0, 1)),), sums, where)) == len(sums)
 
 
+@pytest.mark.slow
 def test_hostile_rows_can_be_made_of_every_type_of_duckdb(tmp_path):
     made_of_each_type(in_duckdb(tmp_path))
     made_of_each_type(in_a_frame())

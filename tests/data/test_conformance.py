@@ -176,6 +176,7 @@ def equal(found, wanted):
     return [np.array(array, dtype=object).tolist() for array in found] == [array.tolist() for array in wanted]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("axes", AXES)
 def test_counts_on_every_axis(table, picks, axes):
     contribution = CONTRIBUTIONS["person 2x1"]
@@ -186,6 +187,7 @@ def test_counts_on_every_axis(table, picks, axes):
     assert equal(found, wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("contribution", CONTRIBUTIONS)
 def test_every_measure_under_every_bound(table, picks, contribution):
     bound = CONTRIBUTIONS[contribution]
@@ -209,6 +211,7 @@ def sums_of(big):
     return [np.asarray(big.sum(axis=tuple({0, 1, 2, 3} - {*table}))).tolist() for table in TABLES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("contribution", CONTRIBUTIONS)
 def test_all_tables_are_sums_of_one_bounded_table(table, picks, contribution):
     """With the same secret they keep the cells that one big table keeps, and that one is the reference's."""
@@ -240,6 +243,7 @@ def test_tables_in_several_statements_and_packed_numbers_are_the_same(table, mon
     assert sum(again[-1].ravel()) == sum(whole[-1].ravel())
 
 
+@pytest.mark.slow
 def test_tables_of_a_product_without_numbers_are_bounded_as_others(table, monkeypatch):
     """Cells as lists of numbers, as for products beyond 2^62: as many are kept, and all where all may be."""
     monkeypatch.setattr("leastnoise.data.sql_queries._MOST_IN_PRODUCT", 1)
@@ -256,6 +260,7 @@ def test_tables_of_a_product_without_numbers_are_bounded_as_others(table, monkey
         assert kept[0].tolist() != kept[1].tolist()  # which ones is up to the secret
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("contribution", ["each row", "person 1x1", "person 3x4"])
 @pytest.mark.parametrize(
     ("column", "grid"),
@@ -276,6 +281,7 @@ def test_ranks(table, picks, contribution, column, grid):
     assert found.tolist() == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("contribution", ["each row", "person 1x1", "person 3x4"])
 @pytest.mark.parametrize("groups", [1, 2, 3])
 def test_ranks_by_key(table, picks, contribution, groups):
@@ -301,6 +307,7 @@ def distinct_keys(columns):
     return {tuple(row[name] for name in columns) for row in ROWS if row["person"] is not None}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [("tag",), ("n", "flag"), ("money", "huge"), ("day", "moment", "tag"), (WEIRD,)])
 def test_discovered_keys(table, columns):
     units = {key: set() for key in distinct_keys(columns)}
@@ -319,6 +326,7 @@ def test_discovered_keys(table, columns):
     assert sum(each_row.values()) == len(ROWS)
 
 
+@pytest.mark.slow
 def test_an_empty_answer_has_the_same_shape(table):
     where = col(WEIRD) == 99
     measures = (CountRows(), SumOf("n", F(-50), F(50), F(1)), SumOf("n", F(0), F(2**60), F(1)))

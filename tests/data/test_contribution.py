@@ -50,6 +50,7 @@ def neighbours():
         table.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("axes", AXES)
 @pytest.mark.parametrize("bound", [Contribution("person"), Contribution("person", 2, 1), Contribution("person", 2, 3)])
 def test_one_unit_changes_few_groups_by_little(neighbours, axes, bound):
@@ -70,6 +71,7 @@ def test_one_unit_changes_few_groups_by_little(neighbours, axes, bound):
     assert max(alone) == min(bound.groups_per_unit, max(full[0].size, 1))  # the bound is used, not undercut
 
 
+@pytest.mark.slow
 def test_ranks_scores_and_discovered_keys(neighbours):
     everybody, fewer = neighbours
     grid = [F(i) for i in range(-5, 40)]
@@ -149,6 +151,7 @@ def small(rows):
     return pa.table([list(column) for column in zip(*rows, strict=True)] or [[], [], []], schema=schema)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.floats() | st.none()), max_size=12),

@@ -54,6 +54,7 @@ def random_rows(dice, most=25):
     return rows if dice.random() < 0.5 else ROW + rows + b"\n" + ROW
 
 
+@pytest.mark.slow
 def test_no_row_changes_what_is_seen_of_a_file(tmp_path):
     dice, file = random.Random(17), tmp_path / "rows.csv"
 
@@ -77,6 +78,7 @@ def test_no_row_changes_what_is_seen_of_a_file(tmp_path):
         assert outcome(file, HEADER + ROW + data + b"\n" + ROW, opened) == plain
 
 
+@pytest.mark.slow
 def test_a_reader_that_looks_at_the_rows_is_found_out(tmp_path):
     """The same search, against DuckDB's own guesses: types from all rows, and failures on some."""
     dice, file = random.Random(17), tmp_path / "rows.csv"
@@ -99,6 +101,7 @@ def test_a_reader_that_looks_at_the_rows_is_found_out(tmp_path):
     assert len(seen) > 3
 
 
+@pytest.mark.slow
 def test_a_row_without_quotes_leaves_all_other_rows_alone(tmp_path):
     dice, file = random.Random(3), tmp_path / "rows.csv"
     lines = [piece for piece in PIECES if not set(piece) & set(b'"\r\n')]
@@ -118,6 +121,7 @@ def test_a_row_without_quotes_leaves_all_other_rows_alone(tmp_path):
         assert all(both[key] >= number for key, number in alone.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_a_record_is_read_in_one_way_whatever_stands_before_and_after_it(tmp_path, seed):
     """Quotes in odd places included: what two files hold together is what each holds, and as Python reads a line."""
@@ -140,6 +144,7 @@ def test_a_record_is_read_in_one_way_whatever_stands_before_and_after_it(tmp_pat
     assert whole == Counter(tuple(record + [None] * (3 - len(record))) for record in expected)
 
 
+@pytest.mark.slow
 def test_records_up_to_two_million_bytes_are_read(tmp_path):
     file = tmp_path / "rows.csv"
     long = {"just": "x" * 1_999_997, "over": "x" * 2_000_000, "letters": "é" * 1_000_000, "quotes": '""' * 700_000}
@@ -195,6 +200,7 @@ def test_what_a_text_is_read_as(kind, values):
     assert dict(found) == values
 
 
+@pytest.mark.slow
 def test_no_text_fails_to_be_read():
     dice = random.Random(5)
     letters = [
@@ -316,6 +322,7 @@ def test_declarations_that_are_none(tmp_path, columns, error, text):
         open_table(tmp_path / "p.csv", columns=columns)
 
 
+@pytest.mark.slow
 def test_a_csv_larger_than_memory_is_read_once(tmp_path):
     rows = "".join(f"{i},{i % 7},{i:040}\n" for i in range(400_000))
     (tmp_path / "x.csv").write_text("person,k,filler\n" + rows)

@@ -47,6 +47,7 @@ def parquet(tmp_path):
         yield table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement",
     [
@@ -192,6 +193,7 @@ def test_text_order_is_by_bytes_whatever_the_column_says(tmp_path):
         assert table.discover(EACH_ROW, ("k",)) == {("a",): 1, ("A",): 1, ("b",): 1}
 
 
+@pytest.mark.slow
 def test_spilled_rows_stay_private_and_go_away(tmp_path):
     rows = pa.table({"u": np.arange(600_000), "k": np.arange(600_000) % 7})
     with open_table(rows, memory_limit="60MB", temp_directory=tmp_path) as table:
@@ -287,6 +289,7 @@ print([name for name in ("duckdb", "psycopg", "pyspark", "pyarrow") if name in s
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
+@pytest.mark.slow
 def test_where_memory_does_not_do_the_units_are_taken_in_parts(tmp_path, monkeypatch):
     path, seen = tmp_path / "many.parquet", []
     persons = "SELECT i % 500000 AS person, hash(i) % 50 AS city, i % 7 AS value FROM range(2000000) AS numbers(i)"

@@ -37,6 +37,7 @@ OBJECTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [None, "text", "integer", "real", "decimal(10,2)", "boolean", "date", "timestamp"])
 def test_no_object_changes_the_schema_or_fails(kind):
     dice = random.Random(2)

@@ -108,6 +108,7 @@ def no_rehearsal(monkeypatch):
     monkeypatch.setattr(Table, "_rehearse", lambda *_: None, raising=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("type_", DUCKDB)
 def test_units_in_duckdb(tmp_path, type_):
     with duckdb.connect(str(tmp_path / "ids.duckdb")) as connection:
@@ -148,6 +149,7 @@ def test_a_collation_in_spark_names_no_unit(spark):
 BROKEN = {b"ok": "ok", "é".encode(): "é", b"M\xfcller": None, b"M\xf6ller": None, b"\xff": None, b"\xfe": None}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["frame", "rows.parquet", "rows.csv"])
 def test_broken_text_names_nobody(tmp_path, source):
     """Bytes that are no text are missing, or become one sign; two ids that meet in it would be one unit."""

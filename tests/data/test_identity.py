@@ -48,6 +48,7 @@ SPELLINGS = [
 ]
 
 
+@pytest.mark.slow
 def test_one_file_has_one_name(folder):
     names = {opened(spelling).name for spelling in (*SPELLINGS, *map(Path, SPELLINGS), folder / "one" / "visits.csv")}
     assert names == {str((folder / "one" / "visits.csv").resolve())}
@@ -55,6 +56,7 @@ def test_one_file_has_one_name(folder):
     assert opened("*/visits.csv").name == opened("[a-z]*/*.csv").name == f"{folder.resolve()}/*.csv"
 
 
+@pytest.mark.slow
 def test_names_of_files_depend_on_the_files_alone(tmp_path):
     """Whatever the order and the pattern; and the name fits a ledger, however long or strange the path."""
     dice = random.Random(4)
@@ -68,6 +70,7 @@ def test_names_of_files_depend_on_the_files_alone(tmp_path):
         assert name == name.strip()
 
 
+@pytest.mark.slow
 def test_one_table_of_a_duckdb_file_has_one_name(tmp_path):
     with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
         connection.execute(
@@ -110,6 +113,7 @@ def test_one_table_in_spark_has_one_name(spark):
     assert names == {"spark:views_of_people"}
 
 
+@pytest.mark.slow
 def test_one_account_for_all_spellings_and_two_for_two_files(folder):
     with Ledger.create(folder / "ledger") as ledger:
         for number, spelling in enumerate(SPELLINGS):
@@ -132,6 +136,7 @@ def refused(source, ledger, **options):
     return True
 
 
+@pytest.mark.slow
 def test_a_hard_link_is_no_second_budget(folder):
     """Of a file, of a file in a folder with an account, of a folder's file, and of a database; other files are free."""
     (folder / "three").mkdir()
@@ -180,6 +185,7 @@ def judge_views(source, folder):
             ask(source, ledger, table=second)
 
 
+@pytest.mark.slow
 def test_a_view_in_duckdb_is_no_second_budget(tmp_path):
     with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
         connection.execute(VIEWS)

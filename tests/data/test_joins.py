@@ -252,6 +252,7 @@ def brute_force(place, databases, per_database, seed):
     return units
 
 
+@pytest.mark.slow
 def test_removing_a_unit_removes_its_joined_rows_in_duckdb(tmp_path):
     assert brute_force(Embedded(tmp_path), 12, 12, seed=1) > 100
 
@@ -277,6 +278,7 @@ def breaks(dice, joined, tries):
     return False
 
 
+@pytest.mark.slow
 def test_the_theorem_on_many_more_joins_in_python():
     dice = random.Random(4)
     for sources in accepted(dice, 1500):
@@ -434,6 +436,7 @@ def keeper(request, tmp_path):
     return Spark(request.getfixturevalue("spark"))
 
 
+@pytest.mark.slow
 def test_the_curator_sees_which_assertions_are_broken(keeper):
     data = {name: [] for name in TABLES}
     data["people"] = [(1, "a", "x"), (2, "a", "y")]

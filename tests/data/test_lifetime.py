@@ -120,6 +120,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["at once", "ask", "drop", "open another", "end by an error"])
 def test_a_child_that_inherited_a_table_ends_cleanly(end):
     done = subprocess.run([sys.executable, "-c", FORK, end], capture_output=True, text=True, check=False)
@@ -127,6 +128,7 @@ def test_a_child_that_inherited_a_table_ends_cleanly(end):
     assert (done.stdout, done.stderr, done.returncode) == ("well\n", words, 0)
 
 
+@pytest.mark.slow
 def test_a_pool_of_forked_processes_may_open_tables_of_its_own(tmp_path):
     (tmp_path / "x.csv").write_text("n\n1\n2\n")
     with open_table(tmp_path / "x.csv"), multiprocessing.get_context("fork").Pool(2) as pool:
@@ -178,6 +180,7 @@ def test_an_interruption_is_one(engine, request):
         assert count(opened) > 0
 
 
+@pytest.mark.slow
 def test_folders_of_dead_processes_are_removed_and_no_others(tmp_path):
     frame = pa.table({"n": [1]})
 
@@ -226,6 +229,7 @@ def test_folders_of_other_users_are_left_alone(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_many_processes_open_and_die_beside_each_other(tmp_path):
     """Nobody loses a folder that is in use, whatever the others clean up meanwhile."""
 
@@ -244,6 +248,7 @@ def test_many_processes_open_and_die_beside_each_other(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_engine_does_not_show_how_far_it_is(tmp_path):
     (tmp_path / "x.csv").write_text("n\n1\n")
     # Without a file behind `__main__` DuckDB takes the process for a notebook and turns its progress bar on.

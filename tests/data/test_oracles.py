@@ -307,6 +307,7 @@ def sums_hold(made):
     assert answered > 500
 
 
+@pytest.mark.slow
 def test_sums_at_the_borders_of_the_types_of_duckdb(tmp_path):
     sums_hold(in_duckdb(tmp_path))
 
@@ -334,6 +335,7 @@ def expressions_hold(made):
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_expressions_on_every_type_of_duckdb(tmp_path):
     expressions_hold(in_duckdb(tmp_path))
 
@@ -408,6 +410,7 @@ def test_random_expressions_on_every_type_of_spark(spark):
     random_expressions_hold(in_spark(spark), QUESTIONS // 5)
 
 
+@pytest.mark.slow
 def test_duckdb_has_no_oracle(tmp_path, monkeypatch):
     """And the search asks in every way in which rows can be read."""
     ways = {name for name, way in vars(Table).items() if name[0] != "_" and "contribution" in named_in(way)}
@@ -432,6 +435,7 @@ def noted(way, asked):
     return wrapped
 
 
+@pytest.mark.slow
 def test_a_frame_has_no_oracle():
     """Times and texts as Arrow stores them, beyond what it allows."""
     holds(in_a_frame(), QUESTIONS // 3)
@@ -496,6 +500,7 @@ def search_joins(engine, made, partner, most=3):
     return asked
 
 
+@pytest.mark.slow
 def test_joins_in_duckdb_have_no_oracle(tmp_path):
     made = in_duckdb(tmp_path)
     made.table.close()

@@ -185,6 +185,7 @@ def own():
         yield opened
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", FILTERS)
 def test_a_filter_takes_the_rows_that_it_takes_in_duckdb(table, own, where):
     asked = Contribution(None), (), (CountRows(),), parse(where, own.columns)

@@ -94,10 +94,12 @@ def agrees(made, count, least):
     assert exact >= least  # else nothing was tested
 
 
+@pytest.mark.slow
 def test_duckdb_finds_the_rows_of_the_filter(tmp_path):
     agrees(in_duckdb(tmp_path), 1200, 150)
 
 
+@pytest.mark.slow
 def test_a_frame_finds_the_rows_of_the_filter():
     agrees(in_a_frame(), 200, 1)
 
@@ -112,6 +114,7 @@ def test_spark_finds_the_rows_of_the_filter(spark):
     agrees(in_spark(spark), 80, 4)
 
 
+@pytest.mark.slow
 def test_a_run_that_ends_one_step_late_would_be_noticed(tmp_path, monkeypatch):
     right = sieve._first
     monkeypatch.setattr(sieve, "_first", lambda passes, low, high: min(right(passes, low, high) + 1, high))
@@ -120,6 +123,7 @@ def test_a_run_that_ends_one_step_late_would_be_noticed(tmp_path, monkeypatch):
         assert wrong_parts(made, 400)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("digits", [(3, 1), (3, 3), (3, 0)])
 @pytest.mark.parametrize("symbol", ["=", "<", "<=", ">", ">="])
 def test_runs_of_decimals_are_those_of_the_doubles(digits, symbol):

@@ -68,6 +68,7 @@ def test_no_limit_is_so_small_that_a_row_decides_whether_a_file_opens(tmp_path, 
         open_table(tmp_path / "x.csv", memory_limit=limit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ["", "y" * 1_900_000, ("y" * 1_900_000 + "\n1,") * 8])
 def test_at_the_least_limit_long_rows_are_read(tmp_path, row):
     (tmp_path / "x.csv").write_text(f"p,city\n1,{row}\n")

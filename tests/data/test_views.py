@@ -126,6 +126,7 @@ def check_features(made, dice, count):
             assert found == Counter((key(value),) for value in wanted), text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("engine", "many"), [("duckdb", 150), ("postgres", 100), ("spark", 5)])
 def test_views_have_the_rows_of_the_reference(request, tmp_path, engine, many):
     make = {

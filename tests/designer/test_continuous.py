@@ -32,6 +32,7 @@ def integrated(density, epsilon, loss, points=1200):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [absolute, squared], ids=lambda loss: loss.name)
 @pytest.mark.parametrize("epsilon", [1, 4])
 @pytest.mark.parametrize(

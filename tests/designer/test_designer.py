@@ -49,6 +49,7 @@ def requests(draw):
     return graph, table, prior, factor, delta
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(requests(), st.sampled_from(["symmetry", "lp"]))
 def test_the_loss_is_that_of_the_exact_simplex(request, route):
@@ -68,6 +69,7 @@ def test_the_loss_is_that_of_the_exact_simplex(request, route):
     assert check(written)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["average", "worst"])
 @pytest.mark.parametrize("delta", [0, "1/20"])
 @pytest.mark.parametrize("graph", SHAPES, ids=str)
@@ -91,6 +93,7 @@ def test_theorems_agree_exactly_with_the_program(graph):
     assert known.route == "theorem"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [20, 40, 60])
 def test_it_is_private_at_every_diameter(size):
     """Where ε·diameter is above 18, what solvers call optimal has a tight ε of infinity; ours has at most ε."""
@@ -174,6 +177,7 @@ def test_the_worst_loss_is_the_largest_of_an_input():
     assert worst_case_loss(average.channel, losses.absolute).loss > best.loss.lower > average.loss.lower
 
 
+@pytest.mark.slow
 def test_delta_helps_and_epsilon_may_then_be_zero():
     pure, little, much = (design(cycle(5), "ln(2)", delta, route="lp").loss.lower for delta in (0, "1e-9", "1/10"))
     assert much < little < pure

@@ -17,6 +17,7 @@ from leastnoise.model.graphs import from_networkx, path
 SLOW = from_networkx(networkx.gnp_random_graph(60, 0.08, seed=4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0, "1/1000"])
 def test_a_time_limit_gives_the_best_so_far_with_an_honest_gap(delta):
     started = time.monotonic()
@@ -38,6 +39,7 @@ def test_stages_are_reported_in_order():
     assert all(one.seconds <= other.seconds for one, other in pairwise(reports))
 
 
+@pytest.mark.slow
 def test_an_interrupt_stops_the_solver_at_once():
     threads = threading.active_count()
     interrupted = []
@@ -53,6 +55,7 @@ def test_an_interrupt_stops_the_solver_at_once():
     assert threading.active_count() == threads
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0, "1/1000"])
 @pytest.mark.parametrize("stage", ["generating columns", "solving in floating point"])
 def test_a_design_works_after_one_that_was_interrupted_twice(stage, delta):

@@ -47,6 +47,7 @@ def test_exp_encloses_strictly_where_it_is_irrational():
     assert exp_below(1, 200) < exp_above(1, 200)
 
 
+@pytest.mark.slow
 @given(positive)
 def test_ln_is_the_inverse_of_exp(x):
     assert exp_by_series(ln_below(x, 30), 60)[0] <= x <= exp_by_series(ln_above(x, 30), 60)[1]

@@ -207,6 +207,7 @@ def time_limit(what):
         signal.signal(signal.SIGALRM, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*FUNCTIONS, *MECHANISMS])
 def test_hostile_parameters_give_an_answer_or_a_typed_error_at_once(name):
     call, good = {**FUNCTIONS, **MECHANISMS}[name]

@@ -27,11 +27,13 @@ def by_hand(left, right):
     )
 
 
+@pytest.mark.slow
 @given(matrices(height=3, width=2), matrices(height=2, width=4))
 def test_product_is_rows_times_columns(left, right):
     assert (left @ right).rows == by_hand(left, right)
 
 
+@pytest.mark.slow
 @given(matrices(), st.data())
 def test_solve_finds_a_solution_exactly_when_there_is_one(matrix, data):
     reachable = matrix @ data.draw(matrices(height=matrix.shape[1], width=2))
@@ -42,6 +44,7 @@ def test_solve_finds_a_solution_exactly_when_there_is_one(matrix, data):
     assert (matrix.solve(right) is not None) == solvable
 
 
+@pytest.mark.slow
 @given(matrices())
 def test_nullspace_is_all_of_the_kernel(matrix):
     null = matrix.nullspace()
@@ -50,6 +53,7 @@ def test_nullspace_is_all_of_the_kernel(matrix):
     assert null.rank() == null.shape[1]
 
 
+@pytest.mark.slow
 @given(matrices(), st.data())
 def test_shaping_agrees_with_rows(matrix, data):
     height, width = matrix.shape
@@ -66,6 +70,7 @@ def test_shaping_agrees_with_rows(matrix, data):
     assert matrix.column_maxima() == [(max(column), column.index(max(column))) for column in columns]
 
 
+@pytest.mark.slow
 @given(matrices())
 def test_equal_by_value_and_copied(matrix):
     twin = copy.deepcopy(matrix)
@@ -74,6 +79,7 @@ def test_equal_by_value_and_copied(matrix):
     assert (matrix == 3) is False
 
 
+@pytest.mark.slow
 @given(matrices(), st.data())
 def test_large_matrices_compute_the_same_without_a_common_denominator(matrix, data):
     factors = data.draw(st.lists(numbers, min_size=matrix.shape[0], max_size=matrix.shape[0]))

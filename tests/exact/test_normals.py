@@ -30,6 +30,7 @@ def worst_error(words):
         return float(worst.upper())
 
 
+@pytest.mark.slow
 def test_doubles_keep_their_promise_at_the_ends_of_every_cell():
     starts = [
         (CELLS + j) << (octave - normals._CELL_BITS)

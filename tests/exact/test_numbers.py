@@ -28,6 +28,7 @@ def decimal_value(number, digits=60):
         return decimal(number.rational) + sum(decimal(c) * Decimal(n).ln() for n, c in number.logs)
 
 
+@pytest.mark.slow
 @given(numbers, numbers)
 def test_order_and_sum_agree_with_decimal_arithmetic(a, b):
     with localcontext(prec=60):
@@ -41,6 +42,7 @@ def test_order_and_sum_agree_with_decimal_arithmetic(a, b):
         assert hash(a) == hash(b)
 
 
+@pytest.mark.slow
 @given(numbers, rationals)
 def test_scaling(a, q):
     assert a * q == q * a
@@ -49,11 +51,13 @@ def test_scaling(a, q):
         assert (a * q) / q == a
 
 
+@pytest.mark.slow
 @given(numbers)
 def test_text_is_read_back(a):
     assert read_exact(str(a), "x") == a
 
 
+@pytest.mark.slow
 @given(numbers)
 def test_float_is_the_nearest_double(a):
     with localcontext(prec=60):

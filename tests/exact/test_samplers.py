@@ -114,6 +114,7 @@ def test_a_private_value_never_enters_an_error():
     assert "987654" not in str(refusal.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [2**52, 10**30, 10**300])
 def test_huge_scales_give_python_integers_that_never_wrap(scale):
     drawn = exact.discrete_laplace(scale, size=2000)

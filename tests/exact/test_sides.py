@@ -89,6 +89,7 @@ def test_a_word_that_holds_a_threshold_is_not_decided_by_itself(weights, as_arra
             assert revealed + 1 <= borders[chosen + 1] * 2**bits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [8, 24])
 @pytest.mark.parametrize("variance", [Fraction(1, 3), Fraction(4), Fraction(20)])
 def test_thresholds_of_the_discrete_gaussian_enclose_its_tails(variance, bits):

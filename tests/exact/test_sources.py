@@ -36,6 +36,7 @@ def test_bytes_are_uniform(source):
     assert ALPHA / 2 < chi2.sf(statistic, 255) < 1 - ALPHA / 2
 
 
+@pytest.mark.slow
 def test_a_request_longer_than_one_chunk_is_filled():
     words = system_source.words(1 << 20, 64)
     assert len(np.unique(words)) == len(words)  # a repeat has probability below 2^-25
@@ -53,6 +54,7 @@ def test_a_seed_repeats_and_another_differs():
         SeededSource("pi")
 
 
+@pytest.mark.slow
 def test_forked_children_share_no_noise_with_each_other_or_their_parent():
     system_source.words(1, 8)  # so that there is a key to inherit
     seen = []
@@ -104,6 +106,7 @@ def test_a_key_is_replaced_after_its_share_of_bytes(monkeypatch):
     assert fresh._local.stream is not stream
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_multiprocessing_children_share_no_noise(method):

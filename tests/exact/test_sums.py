@@ -1,5 +1,6 @@
 from fractions import Fraction
 
+import pytest
 from hypothesis import given, strategies as st
 
 from leastnoise.exact import ln
@@ -11,6 +12,7 @@ numbers = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(numbers, st.integers(1, 5)), max_size=12))
 def test_short_sums_are_exact(terms):
     expected = sum((number * count for number, count in terms), start=Fraction(0))

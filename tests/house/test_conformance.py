@@ -6,6 +6,8 @@ import inspect
 import pkgutil
 from pathlib import Path
 
+import pytest
+
 import leastnoise
 from leastnoise.mechanisms.choice import NoisyTopK
 from leastnoise.mechanisms.combinatorial import DegreeOrder, IsotonicCounts, NoisyDemand
@@ -43,6 +45,7 @@ def covered():
     return found
 
 
+@pytest.mark.slow
 def test_every_concrete_mechanism_passes_the_conformance_suite():
     after_noise = {
         DegreeOrder,

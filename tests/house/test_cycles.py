@@ -51,6 +51,7 @@ def cycles_of(sources):
     return [part for part in networkx.strongly_connected_components(graph) if len(part) > 1]
 
 
+@pytest.mark.slow
 def test_no_module_needs_one_that_needs_it():
     assert not cycles_of(dict(source_files()))
 

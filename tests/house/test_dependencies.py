@@ -5,6 +5,8 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "leastnoise"
 
@@ -26,6 +28,7 @@ def importing_rooms():
     return found
 
 
+@pytest.mark.slow
 def test_the_page_says_where_each_package_is_used():
     page = (ROOT / "docs" / "dependencies.md").read_text()
     rows = re.findall(r"^\| (\w+)[^|]* \| ((?:`\w+`(?:, )?)+) \|", page, re.M)

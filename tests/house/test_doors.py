@@ -108,6 +108,7 @@ def test_the_front_door_of_the_model_says_twice_the_same():
     assert not hasattr(model, "nothing_of_this_name")
 
 
+@pytest.mark.slow
 def test_no_public_class_has_two_meanings():
     """But for an event named after its mechanism, the sources of bits and of rows, and what the API calls so."""
     homes = Counter(

@@ -11,6 +11,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 LINES = 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
 def test_an_example_runs(example, tmp_path):
     run = subprocess.run(

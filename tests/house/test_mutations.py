@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[2]
 MUTATIONS = runpy.run_path(str(ROOT / "tools" / "mutate.py"), run_name="mutate")["read_mutations"]()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=str)
 def test_a_mutation_applies_once_and_leaves_a_module(mutation):
     text = (ROOT / "src" / "leastnoise" / mutation.file).read_text()
@@ -20,6 +21,7 @@ def test_a_mutation_applies_once_and_leaves_a_module(mutation):
         assert ast.dump(ast.parse(mutated)) != ast.dump(ast.parse(text)), "it changes nothing but the layout"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", sorted({test for mutation in MUTATIONS for test in mutation.arguments()}))
 def test_the_named_tests_exist(test):
     file, _, name = test.partition("::")

@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "docs" / "pictures"
 
 
+@pytest.mark.slow
 def test_the_script_draws_what_the_documentation_has(tmp_path):
     pytest.importorskip("matplotlib")
     runpy.run_path(str(ROOT / "tools" / "pictures.py"))["draw_all"](tmp_path)

@@ -35,6 +35,7 @@ def test_the_measurement_would_notice():
     assert "numpy" in imported_by("import leastnoise.exact")
 
 
+@pytest.mark.slow
 def test_the_core_needs_no_extra():
     """What is imported for the exact dice comes from the core dependencies alone."""
     assert not imported_by("import leastnoise.exact, leastnoise.checker, leastnoise.mechanisms") & (
@@ -42,6 +43,7 @@ def test_the_core_needs_no_extra():
     )
 
 
+@pytest.mark.slow
 def test_a_first_plan_imports_no_linear_algebra(tmp_path):
     """What is imported is most of what a first plan takes."""
     (tmp_path / "rows.csv").write_text("age\n1\n2\n")

@@ -19,6 +19,7 @@ def rest():
     return EXPONENTS[CORE:], BASE[CORE:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [Fraction(9, 10), Fraction(99, 100)])
 @pytest.mark.parametrize("rate", [1, "ln(2)"])
 def test_the_law_is_that_of_all_candidates(share, rate):

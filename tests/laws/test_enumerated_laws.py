@@ -39,6 +39,7 @@ SMALL_TABLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL_TABLES)
 def test_inversion_follows_its_law_to_the_last_bit(name):
     """Tables of 8 bits, so that the tree can be walked through look-up, refinement and settling."""
@@ -56,6 +57,7 @@ def test_inversion_follows_its_law_to_the_last_bit(name):
     assert undecided[-1] < Fraction(1, 2**15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("draw", "pmf"),
     [
@@ -110,6 +112,7 @@ TABLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_every_cell_of_the_full_table_lies_between_its_thresholds(name):
     """All 65536 first words at once; each open cell refined at its two ends and at random."""
@@ -242,6 +245,7 @@ def test_truncated_geometric_is_the_known_matrix():
     assert rows == [[16 * fifth, 3 * fifth, fifth], [4 * fifth, 12 * fifth, 4 * fifth], [fifth, 3 * fifth, 16 * fifth]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [0, 1, 2])
 def test_truncated_geometric_follows_its_matrix_exactly(value):
     """The noise's own law is enumerated above; here every noise value is pushed through the truncation."""
@@ -263,6 +267,7 @@ SMALL_ROWS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", range(len(SMALL_ROWS)))
 @pytest.mark.parametrize("other", [None, 0, 3])
 def test_rows_of_weights_follow_their_laws_to_the_last_bit(row, other):

@@ -33,6 +33,7 @@ def weight(ranks, runs, records, wanted, rate):
     return exact_exp(-rate * off)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3)), min_size=1, max_size=4),
     st.lists(st.integers(0, 3), min_size=2, max_size=4),
@@ -86,6 +87,7 @@ def halves(total):
     return [total // 2, total - total // 2]
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3)), min_size=1, max_size=4), st.integers(1, 3))
 def test_chances_with_a_drawn_total_are_sums_over_all_totals(runs, step):
@@ -152,6 +154,7 @@ def test_what_is_left_out_of_a_total_is_bounded(monkeypatch):
     assert left_out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spare", [0, 24])
 def test_draws_with_a_drawn_total_fit_their_law(spare, monkeypatch):
     """With no spare bits many draws must look at more totals, and at all runs."""
@@ -184,6 +187,7 @@ def cdf_of(law, kept=lambda _: True):
     return lambda place: sum(masses[: place + 1]) / sum(masses)
 
 
+@pytest.mark.slow
 def test_draws_fit_the_law_and_no_other():
     law = JointExponentialLaw(RANKS, LENGTHS, 4, PARTS, Fraction(1, 2))
     drawn = places_of(law, lambda law, source: law.draw(source), 4000, 1)
@@ -191,6 +195,7 @@ def test_draws_fit_the_law_and_no_other():
     assert not fits(drawn, cdf_of(JointExponentialLaw(RANKS, LENGTHS, 4, PARTS, Fraction(3, 4))), 0, 27)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rest", [False, True])
 def test_near_runs_and_the_rest_have_their_own_parts_of_the_law(rest):
     """With too short a reach both happen often; the coin between them has the exact share of the near runs."""
@@ -232,6 +237,7 @@ def walks(law, rest):
     return found
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.integers(1, 3), st.integers(1, 2)), min_size=2, max_size=4),
     st.lists(st.integers(0, 3), min_size=2, max_size=4),

@@ -35,6 +35,7 @@ def chances(scores):
     return [Fraction(1, 2 ** (max(scores) - score)) for score in scores]
 
 
+@pytest.mark.slow
 @given(small_scores)
 def test_the_pmf_is_that_of_looking_at_candidates_in_random_order(scores):
     coins = chances(scores)
@@ -80,6 +81,7 @@ def test_irrational_masses_sum_to_one_and_agree_with_the_mean(scores):
     assert permute_and_flip_pmf(len(scores), scores).upper == permute_and_flip_pmf(-1, scores).upper == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [sampler._BLOCK, 1])
 @pytest.mark.parametrize("rate", ["ln(3)", "1/2"])
 def test_the_sampler_follows_its_law_to_the_last_bit(rate, block, monkeypatch):
@@ -181,6 +183,7 @@ def test_many_draws_fit(kind):
     assert fits(drawn, lambda i: sums[i], 0, 38)
 
 
+@pytest.mark.slow
 def test_choices_among_more_candidates_than_a_block_fit():
     """By symmetry all candidates of one score are alike, so that the integral is over few factors."""
     count = sampler._BLOCK + 5000

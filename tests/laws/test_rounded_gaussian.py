@@ -39,6 +39,7 @@ SMALL = [Fraction(1, 10), Fraction(1), Fraction(7, 2), Fraction(30)]
 WIDE = [128**2 + 1, Fraction(10**12, 7), 3 * 2**60, 2**84 + 1, 2**100]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variance", SMALL, ids=str)
 def test_the_table_follows_its_law_to_the_last_bit(variance):
     table = InverseTable(rounded_gaussian_law(variance), index_bits=8, refine_bits=8)
@@ -46,6 +47,7 @@ def test_the_table_follows_its_law_to_the_last_bit(variance):
     assert_is_the_law(found, variance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variance", SMALL, ids=str)
 def test_revealing_bits_of_a_normal_number_follows_the_law_to_the_last_bit(variance):
     def draw(source):

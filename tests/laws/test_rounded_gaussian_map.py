@@ -37,6 +37,7 @@ def normal_mass(low, high):
         return ends[1] - ends[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "factors", [(Fraction(1), Fraction(2)), (Fraction(3, 2), Fraction(-1)), (Fraction(1, 3), Fraction(0))]
 )
@@ -136,6 +137,7 @@ def test_sums_that_are_nearly_half_way_are_settled_on_the_right_side(law):
         assert_right(law, *draw_from(law, words))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", WIDE, ids=NAMES)
 def test_words_anywhere_are_settled_on_the_right_side(law):
     words = [*SeededSource(3).words(40, 64).tolist(), 2, 3, 2**46, 2**46 - 1, 2**64 - 1, 2**64 - 2]

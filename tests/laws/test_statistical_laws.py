@@ -11,6 +11,7 @@ EACH = 40_000  # one exact parameter per element
 POWER = 10_000_000  # what it takes to tell laws apart that differ by one per cent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", ["1e-9", "1/1000", "1/200", "1/10", "ln(2)", 1, 3, 100])
 @pytest.mark.parametrize("each", [False, True])
 def test_discrete_laplace(rate, each):
@@ -19,6 +20,7 @@ def test_discrete_laplace(rate, each):
     assert_fits(drawn, lambda x: exact.discrete_laplace_cdf(x, rate=rate), float(exact.read_exact(rate, "rate")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", ["1e-9", "1/300", "1/7", 1, 100])
 @pytest.mark.parametrize("each", [False, True])
 def test_geometric(rate, each):
@@ -39,6 +41,7 @@ def assert_fits(drawn, cdf, rate):
         assert fits(np.mod(drawn, 8), lambda x: min(max((x + 1) / 8, 0), 1), 0, 7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variance", ["1/10", 1, "7/2", 100, 10**4])
 def test_discrete_gaussian_from_a_table(variance):
     drawn = exact.discrete_gaussian(variance, size=SIZE)
@@ -46,6 +49,7 @@ def test_discrete_gaussian_from_a_table(variance):
     assert fits(drawn, lambda x: exact.discrete_gaussian_cdf(x, variance), -reach, reach)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variance", [2, 10**4])
 def test_discrete_gaussian_by_rejection_is_the_same_law(variance):
     """An array of variances always goes the other way; both must follow the one cdf."""
@@ -84,6 +88,7 @@ def test_uniform_integer(bound):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", ["1/3", 0.01, "1e-3", 0.9])
 def test_bernoulli(p):
     chance = float(exact.read_exact(p, "p"))
@@ -91,6 +96,7 @@ def test_bernoulli(p):
         assert fits(heads.astype(int), lambda x: 1 - chance if x == 0 else 1.0, 0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("x", ["1/100", "ln(2)", 3, 7])
 def test_bernoulli_exp(x):
     chance = float(exact.bernoulli_exp_pmf(True, x))
@@ -108,6 +114,7 @@ def test_categorical_exp_with_many_candidates():
     assert fits(drawn % 50, lambda x: by_score[x], 0, 48)
 
 
+@pytest.mark.slow
 def test_categorical_exp_through_levels():
     """A long array with few values is drawn in two steps; the law must be the same."""
     exponents = np.arange(5000) * 7 % 10
@@ -131,6 +138,7 @@ def test_truncated_geometric():
     assert fits(drawn, lambda x: exact.truncated_geometric_cdf(x, 3, 0, 10, scale=4), 0, 9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("drawn", "wrong"),
     [

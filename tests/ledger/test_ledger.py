@@ -321,6 +321,7 @@ def test_processes_see_each_others_debits(ledger, place, clock):
             assert each.witness() == ledger.witness()
 
 
+@pytest.mark.slow
 def test_a_fork_carries_the_ledger_on_safely(ledger):
     ledger.debit(ask("q1"))
     children = []

@@ -66,6 +66,7 @@ def check_after(place, published, touched):
         assert debited <= {f"q{number}" for number in touched}
 
 
+@pytest.mark.slow
 def test_kill_at_each_step_boundary(place):
     with Ledger.create(place()) as ledger:
         ledger.grant(Privacy(1), dataset="census")
@@ -95,6 +96,7 @@ def release_without_end(report, place, start):
             report(("published", number, ledger.release(request_of(number), lambda number=number: [number])))
 
 
+@pytest.mark.slow
 def test_kill_at_any_moment(place):
     source = SeededSource(3)
     with Ledger.create(place()) as ledger:

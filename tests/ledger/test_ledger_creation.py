@@ -53,6 +53,7 @@ def finish(place):
         assert ledger.release(QUESTION, lambda: 2) == 1
 
 
+@pytest.mark.slow
 def test_kill_at_every_call(tmp_path):
     length, found = 0, set()
     while True:
@@ -85,6 +86,7 @@ def make(_, path):
     Ledger.create(path).close()
 
 
+@pytest.mark.slow
 def test_kill_at_any_moment(tmp_path):
     source, codes = SeededSource(5), set()
     for turn in range(60):
@@ -165,6 +167,7 @@ def create_at_once(_, path, start):
     return 1
 
 
+@pytest.mark.slow
 def test_of_many_makers_one_makes_it(tmp_path):
     for turn in range(5):
         path, start = tmp_path / f"{turn}.ledger", time.time() + 0.05

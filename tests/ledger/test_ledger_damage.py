@@ -162,6 +162,7 @@ def changes(data, source):
             yield place, byte
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "suffix"),
     [
@@ -206,6 +207,7 @@ def edits(table, columns, count):
                 yield text.format(table=table, column=column, seq=seq)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [new_ledger, old_ledger])
 def test_edited_columns(make, folder):
     """An edit of what the chain covers is noticed, and no other column matters."""

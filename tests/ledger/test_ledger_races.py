@@ -3,6 +3,8 @@
 import json
 from fractions import Fraction
 
+import pytest
+
 from leastnoise.accounting import Ledger, Pure, Request, Scope
 from leastnoise.errors import BudgetExceeded
 from leastnoise.model.privacy import Privacy
@@ -24,6 +26,7 @@ def debit_all(_, place, who):
     return granted
 
 
+@pytest.mark.slow
 def test_eight_processes_debit_at_once(place):
     with Ledger.create(place()) as ledger:
         ledger.grant(Privacy(1), dataset="census")
@@ -46,6 +49,7 @@ def answer_same(_, place, who):
         ]
 
 
+@pytest.mark.slow
 def test_processes_that_ask_the_same_share_one_answer_and_one_debit(place):
     with Ledger.create(place()) as ledger:
         ledger.grant(Privacy("1/4"), dataset="census")

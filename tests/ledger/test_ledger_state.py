@@ -83,6 +83,7 @@ def outcome(kind, rows):
     return budgets, state.requests._known, held, state.suspensions.all(), state.time, state.head, state.units
 
 
+@pytest.mark.slow
 def test_the_quick_way_is_taken_and_agrees(bodies):
     rows = chained(bodies)
     expected = outcome(SlowState, rows)
@@ -128,6 +129,7 @@ def edits(bodies, source):
         yield changed
 
 
+@pytest.mark.slow
 def test_the_quick_way_agrees_on_whatever_somebody_wrote(bodies):
     rejected = 0
     for changed in edits(bodies, SeededSource(11)):

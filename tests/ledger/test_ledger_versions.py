@@ -59,6 +59,7 @@ def spent(ledger, dataset):
     return next(b.spent.epsilon for b in ledger.balances() if b.scope == Scope(dataset))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plain", "answered"])
 def test_an_old_ledger_is_read_as_it_is(old, name):
     with Ledger.open(old(name)) as ledger:

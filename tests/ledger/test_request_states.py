@@ -121,6 +121,7 @@ def take(ledger, name, step, answer):
     return receipt.state, receipt.answer
 
 
+@pytest.mark.slow
 def test_any_order_of_steps(place, monkeypatch):
     """Thousands of steps at random on a few requests, against the model; everything verifies in the end."""
     monkeypatch.setattr(request_steps, "_PART", 10)

@@ -23,6 +23,7 @@ from leastnoise.model.losses import absolute, from_function, squared, zero_one
 from leastnoise.model.mechanism import plan_for
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(
     st.sampled_from(["1/10", 1, "ln(3)", 4]),

@@ -212,6 +212,7 @@ def asked(name, number):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_private_numbers_of_every_size_are_answered_alike(name):
     """Each number and the next are neighbours, or their inputs are all of one form."""

@@ -105,6 +105,7 @@ def test_what_lies_beyond_the_width_of_a_chain_is_counted(decay, arithmetic):
     assert beyond <= last <= 2 * beyond
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [3, 40, 120])
 def test_a_choice_that_doubles_call_sure_is_the_exact_one(size):
     """Weights are doubles, taken exactly; words lie on and next to the exact thresholds."""

@@ -18,6 +18,7 @@ def best_set(channel):
     return max(g_leakage(uniform(s), channel, kind="additive") for s in sets)
 
 
+@pytest.mark.slow
 @given(channels(inputs=3), distributions(3))
 def test_multiplicative_capacity_bounds_every_prior_and_is_reached(channel, prior):
     capacity = bayes_capacity_multiplicative(channel)
@@ -25,6 +26,7 @@ def test_multiplicative_capacity_bounds_every_prior_and_is_reached(channel, prio
     assert bayes_capacity_multiplicative(Channel(channel.floats())) == pytest.approx(float(capacity))
 
 
+@pytest.mark.slow
 @given(channels())
 def test_additive_capacity_is_the_best_set(channel):
     capacity = bayes_capacity_additive(channel)
@@ -33,11 +35,13 @@ def test_additive_capacity_is_the_best_set(channel):
     assert g_leakage(capacity.prior, channel, kind="additive") == capacity.value.lower
 
 
+@pytest.mark.slow
 @given(channels(inputs=4), distributions(4))
 def test_no_prior_leaks_more_than_the_additive_capacity(channel, prior):
     assert g_leakage(prior, channel, kind="additive") <= bayes_capacity_additive(channel).value.lower
 
 
+@pytest.mark.slow
 @given(channels(inputs=3, outputs=3))
 def test_no_prior_on_a_fine_grid_leaks_more(channel):
     capacity = bayes_capacity_additive(channel).value.lower
@@ -45,12 +49,14 @@ def test_no_prior_on_a_fine_grid_leaks_more(channel):
     assert all(g_leakage([Fraction(p, 8) for p in prior], channel, kind="additive") <= capacity for prior in grid)
 
 
+@pytest.mark.slow
 @given(channels(), st.integers(0, 3))
 def test_a_search_cut_short_still_encloses(channel, limit):
     value = bayes_capacity_additive(channel, limit=limit).value
     assert value.lower <= best_set(channel) <= value.upper
 
 
+@pytest.mark.slow
 @given(channels())
 def test_the_radius_bounds_all_rows(channel):
     ball = small_ball(channel.rationals().rows)

@@ -112,6 +112,7 @@ def test_unknown_labels_name_the_closest():
         channel.restrict(["apple", "grape"])
 
 
+@pytest.mark.slow
 def test_sizes_that_do_not_fit_are_refused_before_they_are_made():
     for make in (
         lambda: Channel.uniform(10**6, 10**6),
@@ -143,6 +144,7 @@ def test_standard_channels():
         Channel.from_rows([[1]])
 
 
+@pytest.mark.slow
 @given(channels(inputs=3, outputs=2), channels(inputs=2, outputs=4), channels(inputs=4))
 def test_then_is_the_associative_matrix_product(a, b, c):
     assert a.then(b).matrix().tolist() == (a.matrix() @ b.matrix()).tolist()
@@ -163,6 +165,7 @@ def test_then_matches_labels():
     assert mixed.row("in") == (0.875, 0.125)
 
 
+@pytest.mark.slow
 @given(channels(inputs=3), channels(inputs=3))
 def test_parallel_has_both_as_margins(a, b):
     both = a.parallel(b)
@@ -197,6 +200,7 @@ def test_restrict_select_and_pixelate():
         channel.pixelate({0: "a"})
 
 
+@pytest.mark.slow
 @given(channels(inputs=3), distributions(3))
 def test_joint_marginal_and_posteriors_agree(channel, prior):
     joint = channel.joint(prior)
@@ -227,6 +231,7 @@ def test_priors_are_matched_by_label_or_place():
         channel.joint([0.5, 0.25, 0.25])
 
 
+@pytest.mark.slow
 @given(channels())
 def test_equality_hash_copies_and_json(channel):
     for twin in (copy.deepcopy(channel), Channel.from_json(channel.to_json())):

@@ -1,5 +1,6 @@
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 
 from leastnoise.model.channel import Channel
@@ -8,6 +9,7 @@ from leastnoise.model.remapping import expected_loss
 from support.channels import channels, distributions
 
 
+@pytest.mark.slow
 @given(channels(inputs=3), distributions(3))
 def test_a_hyper_averages_to_the_prior_and_carries_the_loss(channel, prior):
     hyper = channel.hyper(prior)
@@ -24,6 +26,7 @@ def test_a_hyper_averages_to_the_prior_and_carries_the_loss(channel, prior):
     assert hyper.expected(uncertainty) == expected_loss(prior, channel, absolute)
 
 
+@pytest.mark.slow
 @given(channels(inputs=3, outputs=3), distributions(3))
 def test_equal_posteriors_merge_and_impossible_outputs_vanish(channel, prior):
     split = channel.then(Channel([["1/3", "2/3", 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0]]))  # output 4 is impossible

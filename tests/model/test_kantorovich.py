@@ -14,6 +14,7 @@ from support.channels import channels, distributions
 EVEN = uniform(3)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(channels(inputs=3), channels(inputs=3), channels(inputs=3))
 def test_it_is_a_metric_on_hypers(a, b, c):
@@ -25,6 +26,7 @@ def test_it_is_a_metric_on_hypers(a, b, c):
     assert kantorovich(first, third).lower <= there.lower + kantorovich(second, third).lower
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(channels(inputs=3), channels(inputs=3), distributions(3))
 def test_it_bounds_the_difference_of_losses(a, b, prior):
@@ -35,6 +37,7 @@ def test_it_bounds_the_difference_of_losses(a, b, prior):
         assert gap <= lipschitz_constant(loss, range(3)) * distance.lower
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(channels(inputs=3), distributions(3))
 def test_from_nothing_told_every_plan_is_the_same(channel, prior):

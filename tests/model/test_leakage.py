@@ -15,6 +15,7 @@ from support.channels import channels, distributions
 two_tries = from_matrix([[1, 1, 0], [1, 0, 1], [0, 1, 1]])  # the gain of somebody who may guess twice
 
 
+@pytest.mark.slow
 @given(channels(inputs=3), distributions(3))
 def test_vulnerability_and_risk_sum_to_one(channel, prior):
     assert g_vulnerability(prior, channel) + expected_loss(prior, channel, zero_one) == 1
@@ -23,6 +24,7 @@ def test_vulnerability_and_risk_sum_to_one(channel, prior):
     assert g_vulnerability(prior, floats, two_tries) == pytest.approx(float(g_vulnerability(prior, channel, two_tries)))
 
 
+@pytest.mark.slow
 @given(channels(inputs=3), distributions(3), channels(inputs=6, outputs=3))
 def test_leakage_is_never_negative_and_never_grows_by_post_processing(channel, prior, other):
     after = channel.then(other.restrict(channel.outputs))
@@ -41,6 +43,7 @@ def test_known_leakages():
     assert min_entropy_leakage(prior, Channel.uniform(3, 2)) == 0
 
 
+@pytest.mark.slow
 @given(channels(inputs=3), distributions(3))
 def test_mutual_information(channel, prior):
     value = shannon_leakage(prior, channel)

@@ -38,6 +38,7 @@ def costs(alpha, table, prior):
     return [[sum(row[x] * prior[x] * channel[x][y] for x in range(size)) for row in table] for y in range(size)]
 
 
+@pytest.mark.slow
 @given(weights=weights, growth=growths, name=st.sampled_from(LINE_LOSSES))
 @settings(max_examples=150)
 def test_the_pass_finds_the_least_cost_of_every_output(weights, growth, name):
@@ -62,6 +63,7 @@ def test_the_pass_finds_the_least_cost_of_every_output(weights, growth, name):
     assert enclosed.width < Fraction(1, 2**240)
 
 
+@pytest.mark.slow
 @given(data=st.data(), weights=weights, growth=growths)
 @settings(max_examples=40)
 def test_tables_may_hold_any_numbers(data, weights, growth):
@@ -80,6 +82,7 @@ PRIORS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("loss", [None, squared, zero_one, from_function(lambda w, x: min(3, abs(w - x)))], ids=str)
 @pytest.mark.parametrize("epsilon", [1, "ln(2)"])
@@ -97,6 +100,7 @@ def test_a_proof_holds_prior_loss_value_and_remap_and_no_change_passes(prior, lo
         assert not check(Certificate.from_json(json.dumps(data | change))), change
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_nodes_with_a_prior_take_seconds():
     size = 100_000
     prior = [Fraction(1 + k % 7, 400_000 - 4) for k in range(size)]

@@ -44,6 +44,7 @@ def test_a_promise_has_the_numbers_of_its_own_currency_only(privacy):
     assert privacy.is_pure == (privacy.currency == "epsilon")
 
 
+@pytest.mark.slow
 @given(privacies, privacies)
 def test_equal_promises_are_equal_and_nothing_else_is(one, other):
     same = one.currency == other.currency and parts(one) == parts(other)

@@ -14,6 +14,7 @@ from support.channels import channels, distributions, geometric
 tables = st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=1, max_size=3)
 
 
+@pytest.mark.slow
 @given(channels(inputs=3, outputs=3), distributions(3), tables)
 def test_remapping_is_the_best_of_all_readings(channel, prior, rows):
     loss = from_matrix(rows)
@@ -31,6 +32,7 @@ def test_remapping_is_the_best_of_all_readings(channel, prior, rows):
     assert expected_loss(prior, channel.then(remap.channel), loss, remap=False) == best
 
 
+@pytest.mark.slow
 @given(channels(inputs=3), channels(inputs=3), distributions(3))
 def test_floats_agree_with_fractions(exact, other, prior):
     for channel in (exact, exact.parallel(other)):

@@ -26,6 +26,7 @@ def answer(a, b):
     return refinement.holds
 
 
+@pytest.mark.slow
 @given(channels(), st.data())
 def test_post_processing_is_refinement(a, data):
     noise = data.draw(channels(inputs=len(a.outputs)))
@@ -35,17 +36,20 @@ def test_post_processing_is_refinement(a, data):
     assert answer(Channel.identity(a.inputs), a)
 
 
+@pytest.mark.slow
 @given(channels(inputs=3), channels(inputs=3))
 def test_every_answer_is_proved(a, b):
     answer(a, b)
 
 
+@pytest.mark.slow
 @given(channels(inputs=3, outputs=4), channels(inputs=4), distributions(3), st.data())
 def test_where_it_holds_no_prior_and_loss_says_otherwise(a, noise, prior, data):
     rows = data.draw(st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=1, max_size=4))
     assert expected_loss(prior, a, from_matrix(rows)) <= expected_loss(prior, a.then(noise), from_matrix(rows))
 
 
+@pytest.mark.slow
 @given(channels(inputs=3, outputs=5), channels(inputs=5, outputs=3), st.sampled_from([10**-12, 10**-30]), st.data())
 def test_differences_below_any_tolerance_are_seen(a, noise, tiny, data):
     b = a.then(noise)
@@ -58,6 +62,7 @@ def test_differences_below_any_tolerance_are_seen(a, noise, tiny, data):
     answer(a, Channel(rows))
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(channels(inputs=3), channels(inputs=3))
 def test_the_exact_search_alone_gives_the_same_answers(a, b):

@@ -100,6 +100,7 @@ def test_regular_layers_are_not_necessary():
     assert compare(prism, "ln(2)", ["exponential, ε"]).entry("exponential, ε").share == pytest.approx(1, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_table_of_sorted_histograms_is_what_its_script_computes():
     place = ROOT / "tools" / "sorted_histograms.py"
     spec = importlib.util.spec_from_file_location("sorted_histograms", place)

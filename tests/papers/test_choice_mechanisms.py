@@ -40,6 +40,7 @@ def test_prices_of_the_textbook():
     assert shop.revenues(["3.01"]) == [1, Fraction("1.01"), Fraction("3.01"), 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 10, 100])
 def test_the_lecture_misplaces_a_bracket(count):
     """Theorem 4 prints ln(|R| + t) for ln|R| + t: half of the mass may lie that far below, whatever t is."""
@@ -106,6 +107,7 @@ def test_permute_and_flip_is_up_to_twice_as_good():
     assert ratios[-1] > 2 - Fraction(1, 10**8)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=5))
 def test_permute_and_flip_is_report_noisy_max_with_exponential_noise(scores):
     """Ding, Kifer et al. 2021: i wins if its noise −ln(w)/rate, w uniform, beats all others: an integral over w."""

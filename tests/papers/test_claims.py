@@ -27,6 +27,7 @@ def section(key):
     return parts[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.key)
 def test_what_does_not_hold_is_in_the_errata_with_what_does(paper, claims):
     failing = [claim for claim in claims[paper.key] if not claim.holds]

@@ -24,6 +24,7 @@ def test_rates_of_the_tight_calibration(epsilon, rate):
     assert -log(tight_decay(Fraction(epsilon))) == pytest.approx(rate, abs=5e-4)
 
 
+@pytest.mark.slow
 def test_errors_on_a_list_like_rockyou():
     """BDB16 report ℓ₁/N from 8.8e-7 at ε = 8 to 1.9e-3 at ε = 0.002 on RockYou, N = 32.6 million; a list of Zipf's kind
     with as many users lies in that range, and geometric noise with isotonic regression behind it at ε = 1."""

@@ -24,6 +24,7 @@ LOSSES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("route", ["symmetry", "lp"])
 @pytest.mark.parametrize(("graph", "loss"), LOSSES, ids=str)
 def test_the_linear_program_finds_the_known_optimum(graph, loss, route):

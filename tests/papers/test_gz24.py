@@ -94,6 +94,7 @@ def test_the_two_mechanisms_that_example_1_names():
         find_best(five, {**ends, **both}, "ln(2)")
 
 
+@pytest.mark.slow
 def test_the_claims_of_the_text():
     found = {claim.place: claim for claim in PAPER.claims()}
     wrong = {place for place, claim in found.items() if not claim.holds}
@@ -102,6 +103,7 @@ def test_the_claims_of_the_text():
     assert {"Theorem 2", "Figure 3", "Figure 4", "Figure 5"} <= set(found)
 
 
+@pytest.mark.slow
 def test_the_figures_are_drawn_alike_each_time(tmp_path):
     first, again = (draw_figures(tmp_path / name).read_bytes() for name in ("one", "two"))
     assert first == again

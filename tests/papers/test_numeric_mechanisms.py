@@ -67,6 +67,7 @@ def test_geometric_and_laplace_at_four_steps():
     assert best <= loss <= best + float(TruncatedLaplace(2, 0, 1, 1, cells=4).lattice_loss())
 
 
+@pytest.mark.slow
 def test_the_gap_to_the_geometric_mechanism_falls_with_the_square_of_the_steps():
     """The bound c·κ/N is safe; the measured gap is about 1/N²."""
     gaps = []

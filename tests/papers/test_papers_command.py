@@ -1,3 +1,4 @@
+import pytest
 import typer
 from typer.testing import CliRunner
 
@@ -9,6 +10,7 @@ app.command()(papers)
 run = CliRunner().invoke
 
 
+@pytest.mark.slow
 def test_the_rainbow_paper_prints_its_claims_and_draws_its_figures(tmp_path):
     done = run(app, ["rainbow", "--out", str(tmp_path / "new")], env={"COLUMNS": "200"})
     assert done.exit_code == 0, done.output

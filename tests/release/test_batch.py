@@ -43,6 +43,7 @@ def leaves(event):
     return [event]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("price", PRICES, ids=str)
 def test_a_batch_costs_no_more_than_its_price(open_people, price):
     people = open_people(privacy_unit="person")
@@ -63,6 +64,7 @@ def test_a_batch_costs_no_more_than_its_price(open_people, price):
     assert all(each.error is not None for each in plan.plans)
 
 
+@pytest.mark.slow
 def test_ten_tables_have_the_errors_of_the_best_split(open_people):
     """Squared errors v/μ² with v the squared sensitivity: the least total is (Σ√v)²/μ² (Cauchy and Schwarz)."""
     people = open_people(privacy_unit="person")
@@ -83,6 +85,7 @@ def test_weights_move_the_split(open_people):
     assert float(shares[0].epsilon / shares[1].epsilon) == pytest.approx(2, rel=0.05)  # the cube root
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("price", [{"epsilon": "1e-6"}, {"epsilon": 1, "delta": "1e-9"}, {"rho": "1/10"}], ids=str)
 def test_the_unit_of_a_column_does_not_move_the_split(open_people, price):
     """Errors whose squares are beyond all doubles, or below them, have the shares of errors of ordinary size."""
@@ -98,6 +101,7 @@ def test_the_unit_of_a_column_does_not_move_the_split(open_people, price):
     assert heavy == split(490, 490, [8 * 10**28, 10**28]) != ordinary
 
 
+@pytest.mark.slow
 def test_one_debit_one_record_one_id(open_people, people):
     dataset = open_people(privacy_unit="person", budget=(3, "1e-6"))
     batch = dataset.batch(tables(dataset, [1, 2]))
@@ -117,6 +121,7 @@ def test_one_debit_one_record_one_id(open_people, people):
     assert set(first[0].table["city"]) == set(truth)
 
 
+@pytest.mark.slow
 def test_a_claim_is_never_below_the_truth():
     """200 random lists of pure events with rational e^ε, composed exactly: every claim that is accepted is true."""
     rng, accepted = random.Random(7), 0
@@ -163,6 +168,7 @@ def test_persons_may_have_rows_on_both_sides(open_people):
     assert persons.batch(also).groups in (((0, 1),), ((0,), (1,)))
 
 
+@pytest.mark.slow
 def test_questions_in_one_group_share_no_unit(open_people, people):
     """For random filters, what the batch calls disjoint is so for every person of the table."""
     persons, rows, rng, claimed = open_people(privacy_unit="person"), people[1], random.Random(3), 0
@@ -185,6 +191,7 @@ def test_questions_in_one_group_share_no_unit(open_people, people):
     assert claimed > 10
 
 
+@pytest.mark.slow
 def test_the_price_of_wanted_errors(open_people):
     people = open_people(privacy_unit="person")
     batch = people.batch(tables(people, [1, 3]))
@@ -230,6 +237,7 @@ def test_bad_batches_are_refused_and_cost_nothing(open_people, tmp_path):
     assert people.left == before
 
 
+@pytest.mark.slow
 def test_unknown_keys_get_a_delta_of_their_own(open_people):
     people = open_people(privacy_unit="person")
     batch = people.batch([people.count(by="city"), people.count(by="city", keys=CITIES)])
@@ -240,6 +248,7 @@ def test_unknown_keys_get_a_delta_of_their_own(open_people):
     assert len(batch.release(epsilon=1, delta="1e-6")) == 2
 
 
+@pytest.mark.slow
 def test_the_front_door(tmp_path, people):
     with ln.open(people[0], privacy_unit="person", budget=(1, "1e-6"), ledger=tmp_path / "budget") as opened:
         batch = opened.batch([opened.count(), opened.count(by="city", keys=CITIES)])
@@ -250,6 +259,7 @@ def test_the_front_door(tmp_path, people):
         assert isinstance(answers[0], ln.Release)
 
 
+@pytest.mark.slow
 def test_questions_without_an_error_and_axes_that_no_filter_can_say(open_people):
     people = open_people(privacy_unit="person")
     certain = people.most_common(by="city", keys=["Lyon"])
@@ -259,6 +269,7 @@ def test_questions_without_an_error_and_axes_that_no_filter_can_say(open_people)
         assert len(batch.plan(**price).plans) == 3
 
 
+@pytest.mark.slow
 def test_several_questions_that_need_a_delta_have_a_price(open_people):
     people = open_people(privacy_unit="person")
     unknown = people.count(by="city")
@@ -305,6 +316,7 @@ SHARED = {
 LIMITS = [{}, {"privacy_unit": "person"}, {"privacy_unit": "person", "groups_per_unit": 2, "rows_per_unit": 3}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limits", LIMITS, ids=str)
 @pytest.mark.parametrize("name", SHARED)
 def test_questions_about_the_same_cells_share_one_mechanism_and_no_neighbour_is_told_apart(
@@ -339,6 +351,7 @@ def test_questions_about_the_same_cells_share_one_mechanism_and_no_neighbour_is_
         dataset.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHARED)
 @pytest.mark.parametrize("price", PRICES, ids=str)
 def test_the_better_of_joint_and_separate_is_taken_and_shown(open_people, name, price):
@@ -364,6 +377,7 @@ def test_the_better_of_joint_and_separate_is_taken_and_shown(open_people, name, 
         assert wide.table[value] == exact
 
 
+@pytest.mark.slow
 def test_joint_answers_agree_and_are_where_they_should_be(open_people, people):
     dataset = open_people(budget=Privacy("1e6", "1e-3", insist=True))
     cells, sums = dataset.batch(SHARED["count and prefix sums"](dataset)).release(Privacy("1e5", insist=True))
@@ -384,6 +398,7 @@ def test_joint_answers_agree_and_are_where_they_should_be(open_people, people):
     assert whole.table["value"] == tuple(map(int, whole.table["value"]))
 
 
+@pytest.mark.slow
 def test_axes_may_stand_in_another_order(open_people, people):
     dataset = open_people(budget=Privacy("1e6", "1e-3", insist=True))
     asked = SHARED["axes in another order"](dataset)
@@ -413,6 +428,7 @@ def test_a_workload_is_joined_to_cells_in_its_own_order_only(open_people):
     assert [places for _, places in joined([*asked, asked[0]], [1.0] * 4)] == [(0, 3), (1, 2)]
 
 
+@pytest.mark.slow
 def test_what_is_answered_together_need_not_be_asked_in_a_row(open_people, people):
     dataset = open_people(budget=Privacy("1e6", "1e-3", insist=True))
     cells, sums = SHARED["count and prefix sums"](dataset)
@@ -431,6 +447,7 @@ def test_what_is_answered_together_need_not_be_asked_in_a_row(open_people, peopl
     assert found[3].value == len(rows)
 
 
+@pytest.mark.slow
 def test_only_questions_about_the_same_histogram_are_put_together(open_people):
     dataset = open_people(privacy_unit="person")
     base = dataset.count(by="city", keys=CITIES)

@@ -133,6 +133,7 @@ def value_of(release):
     return sorted(release.value) if isinstance(release.value, frozenset) else np.asarray(release.value).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ask", "parameters", "changes"), COMBINATORIAL.values(), ids=COMBINATORIAL)
 def test_every_public_parameter_of_a_combinatorial_release_is_bound(ledger, ask, parameters, changes):
     charge = {"ledger": ledger, "dataset": "d", "request_id": "q"}
@@ -148,6 +149,7 @@ def test_every_public_parameter_of_a_combinatorial_release_is_bound(ledger, ask,
     assert ledger.left("d", "anyone").epsilon == spent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "truth", "others"), MECHANISMS, ids=lambda part: getattr(part, "name", ""))
 def test_every_parameter_of_a_mechanism_is_bound(ledger, mechanism, truth, others):
     charge = {"ledger": ledger, "dataset": "d", "request_id": "q"}
@@ -263,6 +265,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.slow
 def test_every_public_parameter_of_a_question_is_bound(open_people):
     dataset = open_people(privacy_unit="person")
     told = {
@@ -403,6 +406,7 @@ STRANGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", STRANGE)
 @pytest.mark.parametrize("charged", [True, False])
 def test_labels_that_cant_be_recorded_are_refused_before_anything_is_spent(ledger, kind, charged):
@@ -492,6 +496,7 @@ def test_a_mechanism_that_holds_a_predictable_source_is_refused(ledger, held, ch
     release_mechanism(Loaded(SystemSource()), 1, **charge)
 
 
+@pytest.mark.slow
 def test_no_argument_of_a_release_takes_a_source_or_another_draw():
     asks = [partial(release_mechanism, Geometric(1), 3)]
     asks += [partial(ask, **parameters) for ask, parameters, _ in COMBINATORIAL.values()]

@@ -62,6 +62,7 @@ def test_edges_and_days(ask):
     assert both.release("1/4").table
 
 
+@pytest.mark.slow
 def test_zones_are_read_in_utc(ask):
     """As pandas stores them, with nanoseconds, and as Arrow and DuckDB do."""
     aware = [t.replace(tzinfo=timezone(timedelta(hours=-5))) for t in TIMES]

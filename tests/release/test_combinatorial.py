@@ -30,6 +30,7 @@ def ledger(tmp_path):
         yield made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)
 def test_it_is_charged_once_and_repeated_for_nothing(release, ledger):
     first = release(ledger=ledger, dataset="graph", request_id="q")
@@ -47,6 +48,7 @@ def sorted_value(release):
     return sorted(release.value) if isinstance(release.value, frozenset) else release.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)
 def test_an_interruption_leaves_no_answer_and_no_doubt(release, ledger):
     def stop(*_):
@@ -78,6 +80,7 @@ def test_every_release_names_its_error_and_lower_bound():
         assert release.plan.reason.citation
 
 
+@pytest.mark.slow
 def test_a_long_answer_is_recorded(ledger):
     charge = {"nodes": 300_000, "ledger": ledger, "dataset": "graph", "request_id": "q"}
     first = combinatorial.vertex_cover([(0, 1)], 1, **charge).value

@@ -77,6 +77,7 @@ def value(query):
     return query.release(SURE).value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("put", [in_duckdb, in_postgres, in_spark])
 def test_every_engine_answers_alike(put, tmp_path, request):
     source = put(tmp_path, request)
@@ -101,6 +102,7 @@ def test_every_engine_answers_alike(put, tmp_path, request):
         assert units.table["value"] == (3, 2)
 
 
+@pytest.mark.slow
 def test_all_tables_share_one_budget(shop):
     before = shop.left.epsilon
     shop["items"].count().release(1)
@@ -112,6 +114,7 @@ def test_all_tables_share_one_budget(shop):
     assert "shop.duckdb" in repr(shop)
 
 
+@pytest.mark.slow
 def test_a_request_is_bound_to_its_join(shop):
     shop["items"].count().release(1, request_id="n")
     with pytest.raises(RequestConflict):
@@ -125,6 +128,7 @@ def test_a_request_is_bound_to_its_join(shop):
         shop.join(left).count().release(1, request_id="m")
 
 
+@pytest.mark.slow
 def test_a_question_of_one_view_is_not_in_the_batch_of_another(shop):
     with pytest.raises(BadParameter, match="another dataset"):
         shop.batch([shop["items"].count(), shop["orders"].count()])
@@ -132,6 +136,7 @@ def test_a_question_of_one_view_is_not_in_the_batch_of_another(shop):
     assert [release.value for release in found] == [6, 20]
 
 
+@pytest.mark.slow
 def test_a_table_of_the_database_is_no_second_budget(tmp_path):
     file, ledger = in_duckdb(tmp_path, None), tmp_path / "ledger"
     with ln.open(file, **SHOP, budget=1, ledger=ledger) as shop:
@@ -142,6 +147,7 @@ def test_a_table_of_the_database_is_no_second_budget(tmp_path):
         assert shop.left.spent == Fraction(1, 2)
 
 
+@pytest.mark.slow
 def test_a_database_is_no_second_budget_for_a_table_of_it(tmp_path):
     file, ledger = in_duckdb(tmp_path, None), tmp_path / "ledger"
     with ln.open(file, table="orders", privacy_unit="customer_id", budget=1, ledger=ledger) as orders:
@@ -150,6 +156,7 @@ def test_a_database_is_no_second_budget_for_a_table_of_it(tmp_path):
         ln.open(file, **SHOP, budget=1, ledger=ledger)
 
 
+@pytest.mark.slow
 def test_another_way_to_the_unit_is_another_promise(tmp_path):
     file, ledger = in_duckdb(tmp_path, None), tmp_path / "ledger"
     with ln.open(file, **SHOP, budget=1, ledger=ledger) as shop:
@@ -169,6 +176,7 @@ def test_nothing_can_be_asked_of_a_closed_database(tmp_path):
         question.release("1/2")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changed",
     [
@@ -232,6 +240,7 @@ def seen_of(folder, tables):
     return seen
 
 
+@pytest.mark.slow
 def test_neighbours_look_the_same(tmp_path):
     """Without a customer, without any row, and with rows that break every link."""
     without = {name: (columns, [row for row in rows if 1 not in row[:2]]) for name, (columns, rows) in TABLES.items()}

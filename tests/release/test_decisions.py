@@ -54,6 +54,7 @@ def test_a_plan_says_how_likely_the_right_answer_is(open_people):
     assert check(plan.mechanism.certificate())
 
 
+@pytest.mark.slow
 def test_a_repeated_decision_is_the_recorded_one(open_people):
     dataset = open_people(privacy_unit="person")
     question = dataset.decision(by="city", keys=CITIES)
@@ -89,6 +90,7 @@ def test_a_unit_counts_once_in_the_sorted_list(open_people, people):
     assert sum(release.table["value"]) == persons
 
 
+@pytest.mark.slow
 def test_planning_a_sorted_list_twice_gives_the_same_mechanism(open_people):
     query = open_people().sorted_counts(by="city", total=2000, top=5)
     assert len({query.plan("1/2").mechanism for _ in range(5)}) == 1

@@ -44,6 +44,7 @@ def in_pandas(path, *_):
     return {"source": pd.read_parquet(path), "name": "people"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("put", [in_duckdb, in_postgres, in_spark, in_pandas])
 def test_every_engine_answers_alike(put, people, tmp_path, request):
     path, rows = people

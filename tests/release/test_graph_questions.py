@@ -78,6 +78,7 @@ def node_level(monkeypatch, graph, count, most):
     return seen[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [1, 2, 3, 4])
 @pytest.mark.parametrize("count", [2, 3, 4, 5])
 def test_all_edges_of_a_node_move_the_number_within_the_sensitivity_on_all_graphs(monkeypatch, count, most):

@@ -64,6 +64,7 @@ def neighbours(rows, contribution):
     return [[row for row in rows if row["u"] != unit] for unit in sorted({row["u"] for row in rows})]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ANSWERS)
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_read_is_the_graph_of_all_rows(answer, seed):
@@ -74,6 +75,7 @@ def test_what_is_read_is_the_graph_of_all_rows(answer, seed):
     assert list(question(rows, Contribution(None), answer).read()) == TRUTHS[answer](graph)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ANSWERS)
 @pytest.mark.parametrize("place", range(len(BOUNDS)))
 def test_every_neighbour_is_within_the_sensitivity_and_the_law_within_the_price(answer, place):
@@ -99,6 +101,7 @@ def test_every_neighbour_is_within_the_sensitivity_and_the_law_within_the_price(
         assert furthest == 1
 
 
+@pytest.mark.slow
 def test_degrees_of_several_edges_have_no_noise_for_two_large_changes():
     """A unit with a star changes four degrees: steps of a staircase that is made for two of them would be too many."""
     star, contribution = rows_of("ab", "ac", "ad"), Contribution("u", 3, 1)
@@ -111,6 +114,7 @@ def test_degrees_of_several_edges_have_no_noise_for_two_large_changes():
             assert not is_private(mechanism, Pure(epsilon * Fraction(9, 10)), full, empty)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", range(3))
 def test_the_law_of_a_cut_on_all_neighbours(place):
     contribution, tight = BOUNDS[place], False
@@ -199,6 +203,7 @@ def test_what_can_be_wrong_is_said_at_once(arguments, says):
         asked([], Contribution(None)).graph(*arguments)
 
 
+@pytest.mark.slow
 def test_a_plan_says_what_is_protected():
     for answer in (*ANSWERS, "cut", "cover"):
         by_row, by_unit = (question([], BOUNDS[place], answer).answer_plan(Privacy(1)) for place in (0, 2))

@@ -274,6 +274,7 @@ def guarded(ledger, function):
     return call
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "valid"), [*QUESTIONS.items(), *OTHER_QUESTIONS], ids=lambda value: value if type(value) is str else ""
 )

@@ -3,6 +3,7 @@
 from decimal import Decimal
 from itertools import combinations, product
 
+import pytest
 from hypothesis import given, strategies as st
 
 from leastnoise.data.columns import Kind
@@ -42,6 +43,7 @@ def filters():
     )
 
 
+@pytest.mark.slow
 @given(filters(), filters())
 def test_a_claim_holds_on_every_row(one, other):
     first, second = parse(one, KINDS), parse(other, KINDS)
@@ -49,6 +51,7 @@ def test_a_claim_holds_on_every_row(one, other):
         assert not any(holds(first, row) and holds(second, row) for row in ROWS), (one, other)
 
 
+@pytest.mark.slow
 @given(filters(), filters())
 def test_a_claim_by_one_column_holds_for_every_two_rows_that_share_its_value(one, other):
     first, second = parse(one, KINDS), parse(other, KINDS)
@@ -57,6 +60,7 @@ def test_a_claim_by_one_column_holds_for_every_two_rows_that_share_its_value(one
         assert kept.isdisjoint(row["n"] for row in ROWS if holds(second, row)), (one, other)
 
 
+@pytest.mark.slow
 def test_all_pairs_of_plain_tests():
     parsed = [parse(text, KINDS) for text in TESTS]
     held = [frozenset(i for i, row in enumerate(ROWS) if holds(test, row)) for test in parsed]

@@ -34,6 +34,7 @@ def check_values(ask, terms):
             assert kind is not Kind.INTEGER or answer is None or limits[0] <= answer <= limits[1], str(term)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("engine", "many"), [("duckdb", 225), ("postgres", 150), ("spark", 15)])
 def test_expressions_have_the_value_of_the_reference(request, engine, many):
     ask, dice = request.getfixturevalue(f"{engine}_ask"), random.Random(7)
@@ -41,6 +42,7 @@ def test_expressions_have_the_value_of_the_reference(request, engine, many):
         check_values(ask, expressions(dice, min(15, many - start)))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=QUIET)
 @given(predicates=st.lists(PREDICATES, min_size=5, max_size=12))
 def test_duckdb_agrees_with_the_reference(duckdb_ask, predicates):

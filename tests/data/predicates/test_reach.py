@@ -74,6 +74,7 @@ def _looked_at(monkeypatch):
     monkeypatch.setattr(evaluate, "_calculate", checked)
 
 
+@pytest.mark.slow
 def test_no_calculation_leaves_the_doubles_on_any_row():
     dice, accepted = random.Random(5), 0
     for _ in range(2500):

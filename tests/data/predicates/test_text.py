@@ -40,6 +40,7 @@ SCHEMA = {
 }
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(predicate=PREDICATES)
 def test_text_and_records_give_the_same_filter_back(predicate):
@@ -195,6 +196,7 @@ def test_what_is_not_in_the_language_is_refused_by_name(text, words):
     assert isinstance(caught.value, BadFilter | UnknownColumn)
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(
     text=st.text(max_size=60)
@@ -213,6 +215,7 @@ def test_any_text_is_a_filter_or_a_typed_error(text):
     assert parse(str(read), SCHEMA) == read
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -236,6 +239,7 @@ def test_huge_and_deep_texts_end_quickly_with_a_typed_error_or_an_answer(text):
     assert time.process_time() - started < 5
 
 
+@pytest.mark.slow
 def test_deep_filters_built_in_python_are_refused():
     def often(step, start):
         return reduce(lambda built, _: step(built), range(1000), start)
@@ -257,6 +261,7 @@ def test_deep_filters_built_in_python_are_refused():
         _ = long | long
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(predicate=PREDICATES, dialect=st.sampled_from([DUCKDB, POSTGRES, SPARK]))
 def test_no_value_becomes_text(predicate, dialect):
@@ -305,6 +310,7 @@ def test_any_name_can_be_written_and_read(name):
         assert parse(str(built), schema) == typed(built, schema)
 
 
+@pytest.mark.slow
 def test_every_word_of_the_grammar_names_a_column_bare_or_in_quotes():
     """`str` puts quotes where sqlglot, which grows, would read a bare word as something else somewhere."""
     from sqlglot.tokens import Tokenizer

@@ -45,6 +45,7 @@ def many(graph, epsilon, prior=None, **options):
     return solve_many(read_problem(graph, epsilon, prior=prior, **options), Clock())
 
 
+@pytest.mark.slow
 def test_fifty_places_are_proven_to_two_percent_by_a_certificate_that_checks():
     graph, prior = places(50, seed=1)
     best = design(graph, "1/20", prior=prior, time_limit=50)
@@ -64,6 +65,7 @@ def test_the_optimum_lies_between_bound_and_loss(epsilon):
     assert check(near.certificate)
 
 
+@pytest.mark.slow
 def test_on_a_graph_multipliers_go_along_edges():
     graph = tree(14, seed=3)
     near, exact = many(graph, "1/2"), design(graph, "1/2")
@@ -94,6 +96,7 @@ def test_places_that_nearly_touch():
     assert check(near.certificate)
 
 
+@pytest.mark.slow
 def test_a_limit_of_time_leaves_a_proven_channel():
     graph, prior = places(60, seed=6)
     best = design(graph, "1/20", prior=prior, time_limit=1)

@@ -27,6 +27,7 @@ def excess_of(cells, values, powers):
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["ln(2)", 1])
 @pytest.mark.parametrize("graph", GRAPHS, ids=str)
 @settings(max_examples=30)

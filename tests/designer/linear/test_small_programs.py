@@ -88,6 +88,7 @@ def assert_proven(seed, most):
     assert verdict, (seed, verdict.reason)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(24))
 def test_small_problems_are_proven(seed):
     assert_proven(seed, 7)
@@ -105,6 +106,7 @@ def asks(nodes, is_one):
     return from_matrix(wrong, (0, 1), tuple(range(nodes)))
 
 
+@pytest.mark.slow
 def test_whether_a_count_is_large_and_whether_it_is_even():
     large = design(path(100), "ln(3)", loss=asks(100, lambda x: x >= 47))
     assert abs(large.loss.lower - Fraction(3, 400)) < TOLERANCE
@@ -113,6 +115,7 @@ def test_whether_a_count_is_large_and_whether_it_is_even():
     assert (even.loss.lower, even.gap) == (Fraction(1, 4), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [20, 30, 50])
 def test_delta_never_costs_anything_at_a_large_epsilon(epsilon):
     petersen = from_networkx(networkx.petersen_graph())
@@ -121,6 +124,7 @@ def test_delta_never_costs_anything_at_a_large_epsilon(epsilon):
     assert weaker.gap <= TOLERANCE
 
 
+@pytest.mark.slow
 def test_labels_with_a_prior_are_no_harder_than_others():
     labels = tuple(range(20))
     prior = [Fraction(k * k + 3, 2530) for k in labels]

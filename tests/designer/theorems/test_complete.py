@@ -22,6 +22,7 @@ from support.optimum import least_loss
 from support.statistics import fits
 
 
+@pytest.mark.slow
 @given(
     weights=st.lists(st.integers(0, 6), min_size=3, max_size=4).filter(any),
     stakes=st.lists(st.tuples(st.integers(-2, 2), st.integers(0, 3)), min_size=4, max_size=4),
@@ -109,6 +110,7 @@ def test_a_cycle_of_three_is_complete():
     assert one.loss == other.loss
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1, "ln(40)", 8])
 def test_many_labels_need_no_table(epsilon):
     """Against the route that writes the dual solution down, on labels that few enough have any weight."""

@@ -16,6 +16,7 @@ from leastnoise.model.losses import absolute, from_function, squared, zero_one
 from support.statistics import fits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph", ["integers", "naturals"])
 @pytest.mark.parametrize(("loss", "expected"), [(absolute, "3/4"), (squared, "3/2"), (zero_one, "1/2"), (None, "3/4")])
 def test_the_loss_is_that_of_geometric_noise(graph, loss, expected):

@@ -55,6 +55,7 @@ def test_the_gap_is_zero_where_the_law_is_rational(epsilon, loss, size):
     assert check(found.certificate)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1, "1/10", 8])
 @pytest.mark.parametrize("size", [6, 70, 120])
 def test_irrational_laws_and_long_paths_have_a_small_gap_and_a_proof(epsilon, size):
@@ -65,6 +66,7 @@ def test_irrational_laws_and_long_paths_have_a_small_gap_and_a_proof(epsilon, si
     assert check(Certificate.from_json(found.certificate.to_json()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -118,6 +120,7 @@ def test_labels_in_disorder_and_points_of_a_metric():
     assert spaced.lower_bound.lower <= Fraction(3, 2) * plain.loss.lower <= spaced.loss.upper
 
 
+@pytest.mark.slow
 def test_the_mechanism_is_the_channel():
     found = recognise(read_problem("path:5", "ln(2)", objective="worst"))
     mechanism, channel = found.mechanism, found.channel

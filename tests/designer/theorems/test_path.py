@@ -102,6 +102,7 @@ def test_guesses_may_lie_anywhere_on_the_line(data, weights, epsilon, guesses):
     assert recognise_path(problem) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["ln(2)", "ln(3)", "ln(6/5)", "ln(21/20)", "ln(100/99)", "ln(50)"])
 @pytest.mark.parametrize("size", [2, 3, 4, 7, 16, 33])
 def test_the_closed_form_for_the_uniform_prior(epsilon, size):

@@ -34,6 +34,7 @@ def priors_of(draw, graph):
     return [[Fraction(weight, sum(row)) for weight in row] for row in weights]
 
 
+@pytest.mark.slow
 @given(data=st.data(), graph=st.sampled_from(GRAPHS), epsilon=st.sampled_from(["ln(2)", "ln(3)", "ln(6/5)"]))
 @settings(max_examples=15, deadline=None)
 def test_it_is_the_optimum_of_the_whole_program(data, graph, epsilon):
@@ -53,6 +54,7 @@ def test_it_is_the_optimum_of_the_whole_program(data, graph, epsilon):
     assert recognise_product(listed, recognise).loss == found.loss
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph", [grid(2, 3), hamming(2, 3), grid(2, 2, 2)], ids=str)
 def test_the_worst_input(graph):
     found = recognise_product(read_problem(graph, "ln(2)", objective="worst"), recognise)

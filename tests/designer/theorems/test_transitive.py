@@ -33,6 +33,7 @@ REGULAR = [
 ]
 
 
+@pytest.mark.slow
 @given(graph=st.sampled_from(SMALL), steps=st.lists(st.integers(0, 3), min_size=3, max_size=3), data=st.data())
 @settings(max_examples=20)
 def test_it_is_the_optimum_for_every_growing_loss(graph, steps, data):
@@ -88,6 +89,7 @@ def test_a_loss_that_falls_with_the_distance_is_not_taken():
     assert recognise_transitive(read_problem(graph, 1, loss=from_matrix(table))) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph", [hypercube(2), hamming(1, 3), cycle(6), REGULAR[-1]], ids=str)
 def test_the_sampler_follows_the_law(graph):
     mechanism = recognise_transitive(read_problem(graph, "ln(2)")).mechanism
@@ -136,6 +138,7 @@ def test_a_wrong_answer_is_refused_without_being_shown():
     assert "secret" not in str(error.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph", [nx.cycle_graph(1100), nx.hypercube_graph(11)], ids=["cycle", "cube"])
 def test_an_explicit_graph_above_a_thousand_nodes_has_witnesses_in_its_proof(graph):
     found = recognise(read_problem(from_networkx(graph), 1))

@@ -52,6 +52,7 @@ def test_epsilon_sets_the_factor_on_the_private_side():
     assert irrational.event == BoundedRange(1)
 
 
+@pytest.mark.slow
 @given(st.lists(st.fractions(-2, 12, max_denominator=5), min_size=1, max_size=6))
 def test_the_law_is_linear_in_the_clamped_scores(answer):
     mechanism = ApproximateExponential("2*ln(2)", len(answer), largest_score=10)
@@ -88,6 +89,7 @@ def test_the_error_grows_with_the_scores_where_the_exponential_mechanisms_does_n
     assert float(Exponential(1, 100).error_at(answer)) < 1e-100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["2*ln(3)", "2*ln(5/4)", 3])
 def test_rejection_follows_the_law_whatever_the_factor(epsilon):
     """A height without the factor a, as the thesis prints it, draws another law unless a = 1."""

@@ -45,6 +45,7 @@ numbers = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(prices, st.lists(numbers, max_size=8))
 def test_revenues_are_exact(listed, valuations):
     shop = BestPrice(1, 10, listed)
@@ -71,6 +72,7 @@ def test_a_double_just_below_the_price_does_not_buy():
     assert BestPrice(1, 2**62, [2**62 - 1]).revenues(np.array([2**62 - 2, 2**64 - 1], dtype=np.uint64)) == [2**62 - 1]
 
 
+@pytest.mark.slow
 @given(prices, st.lists(st.fractions(0, 12, max_denominator=5), max_size=5), st.fractions(0, 12, max_denominator=5))
 def test_no_buyer_shifts_two_revenues_by_more_than_the_sensitivity(listed, valuations, newcomer):
     for replace in (False, True):
@@ -91,6 +93,7 @@ def test_that_sensitivity_is_attained():
     assert BestPrice(1, 10, [3]).sensitivity == 3
 
 
+@pytest.mark.slow
 @given(prices, st.lists(st.fractions("1/7", 10, max_denominator=7), min_size=1, max_size=8))
 def test_a_grid_keeps_its_share_of_the_best_revenue_of_all(listed, valuations):
     shop = BestPrice(1, 10, listed)

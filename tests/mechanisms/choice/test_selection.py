@@ -44,6 +44,7 @@ def tail(mechanism, answer, gap, strictly=False):
     return Enclosure(sum((p.lower for p in far), Fraction(0)), sum((p.upper for p in far), Fraction(0)))
 
 
+@pytest.mark.slow
 @given(scores, st.booleans())
 def test_permute_and_flip_is_never_further_from_the_best_than_the_exponential_mechanism(answer, monotone):
     """Exactly, for every threshold, so for the mean of every increasing function of the gap."""
@@ -57,6 +58,7 @@ def test_permute_and_flip_is_never_further_from_the_best_than_the_exponential_me
     assert flip.expected_score(answer).lower >= exponential.expected_score(answer).lower
 
 
+@pytest.mark.slow
 @given(both, scores)
 def test_the_expected_score_is_that_of_the_law(make, answer):
     mechanism = make("2*ln(3)", len(answer))
@@ -65,6 +67,7 @@ def test_the_expected_score_is_that_of_the_law(make, answer):
     assert mechanism.error_at(answer) == Enclosure(max(answer) - mean, max(answer) - mean)
 
 
+@pytest.mark.slow
 @given(both, fine_scores, st.sampled_from(["1/3", 1, "ln(5)", 4]), st.booleans(), st.sampled_from([0, "1/2", 1, 3]))
 def test_the_utility_bound_holds(make, answer, epsilon, monotone, t):
     """P[q ≤ OPT − (ln(n/n_best) + t)/rate] ≤ e^-t (Tóthmérész 2013, Theorem 2.2; Cummings, Theorem 4, put right)."""
@@ -74,6 +77,7 @@ def test_the_utility_bound_holds(make, answer, epsilon, monotone, t):
     assert bound.upper <= mechanism.utility_bound(t).upper
 
 
+@pytest.mark.slow
 @given(both, fine_scores, st.sampled_from(["1/3", 1, "ln(5)"]), st.booleans())
 def test_no_scores_are_worse_than_the_estimate(make, answer, epsilon, monotone):
     mechanism = make(epsilon, len(answer), "1/2", monotone=monotone)
@@ -85,6 +89,7 @@ def test_no_scores_are_worse_than_the_estimate(make, answer, epsilon, monotone):
     assert mechanism.reason().lower_bound.lower <= estimate.expected.upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 3, 50])
 @pytest.mark.parametrize("make", [Exponential, PermuteAndFlip])
 def test_the_estimate_is_attained_where_all_others_lie_equally_low(make, count):

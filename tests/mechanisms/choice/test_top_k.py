@@ -19,6 +19,7 @@ both = st.sampled_from([PeelingTopK, OneShotTopK])
 four_scores = st.lists(st.integers(-4, 4), min_size=4, max_size=4)
 
 
+@pytest.mark.slow
 @given(four_scores, st.integers(1, 4))
 def test_one_shot_is_the_order_of_gumbel_noise(scores, k):
     """Scores plus Gumbel noise are arrival times of exponential clocks: the first k rings, by Luce's product."""
@@ -30,6 +31,7 @@ def test_one_shot_is_the_order_of_gumbel_noise(scores, k):
         assert mechanism.pmf(order, scores).lower == luce
 
 
+@pytest.mark.slow
 @given(both, four_scores, st.integers(1, 3))
 def test_the_law_sums_to_one_and_the_error_is_its_mean(make, scores, k):
     mechanism = make(f"{k}*ln(3)", 4, k, monotone=True)
@@ -109,6 +111,7 @@ def test_many_candidates():
         assert float(make(1, 10**5, 3).error().expected) < 250
 
 
+@pytest.mark.slow
 @given(st.integers(2, 200), st.integers(1, 5), st.booleans())
 def test_peeling_has_the_smaller_bound(count, k, monotone):
     k = min(k, count)

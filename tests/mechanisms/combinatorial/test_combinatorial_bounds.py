@@ -133,6 +133,7 @@ def test_no_private_order_covers_better(factor):
     assert 1 < bound.lower <= least_loss(ratios, steps, factor)
 
 
+@pytest.mark.slow
 def test_no_private_order_of_four_nodes_covers_better():
     optimum = roughly_least_loss(*cover_ratios(4), np.exp(0.5))
     assert 1.1 < vertex_cover_bound(0.5, nodes=4).upper < optimum
@@ -155,6 +156,7 @@ def partitions_up_to(total):
     return sorted(found)
 
 
+@pytest.mark.slow
 def test_no_private_list_of_counts_is_better():
     lists = partitions_up_to(3)
     loss = [[sum(abs(a - b) for a, b in zip(one, two, strict=True)) for two in lists] for one in lists]

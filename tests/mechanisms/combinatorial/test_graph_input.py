@@ -21,6 +21,7 @@ def as_set(graph):
     return set(zip(graph.tails.tolist(), graph.heads.tolist(), strict=True))
 
 
+@pytest.mark.slow
 @given(EDGES)
 def test_every_form_gives_the_same_edges(edges):
     expected = {(min(e), max(e)) for e in edges if e[0] != e[1]}

@@ -28,6 +28,7 @@ def seeded(mechanism):
     return lambda truth: mechanism.draw(truth, source=SeededSource(1))
 
 
+@pytest.mark.slow
 def test_one_demand_point_changes_the_noisy_counts_by_one():
     facilities = NoisyDemand(1, 2, points=TOWN, steps=3)
     demands = [demand for size in range(4) for demand in product(range(-1, 5), repeat=size)]

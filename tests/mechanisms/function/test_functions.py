@@ -38,6 +38,7 @@ def test_changes_are_the_distance_to_the_nearest_node_with_that_value(graph, fun
         assert mechanism.changes(x)[mechanism.outputs.index(function[x])] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [None, "exponential", "permute and flip"])
 @pytest.mark.parametrize(("graph", "function"), FUNCTIONS)
 def test_inverse_sensitivity_is_private_on_random_graphs(graph, function, method):

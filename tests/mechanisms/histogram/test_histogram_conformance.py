@@ -200,6 +200,7 @@ class TestHistogramMechanisms(Conformance):
     """Independent noise on cells, noise carried through a map, and keys that nobody listed."""
 
 
+@pytest.mark.slow
 def test_an_option_is_chosen_by_the_noisy_counts_and_nothing_else():
     """The true counts would choose the first option in one of the two and the second in the other."""
     mechanism = chosen()

@@ -62,6 +62,7 @@ def test_a_unit_in_so_many_cells_costs_as_much_as_is_charged_and_no_less(touched
     assert not check(channel, graph, charged - Fraction(1, 1000))
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(
     st.integers(1, 4),

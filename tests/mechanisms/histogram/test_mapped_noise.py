@@ -35,6 +35,7 @@ def law_of_sum(noise, entries, span=400):
     return law
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "noise", [Geometric("ln(2)"), Geometric(1, 2), DiscreteGaussian(4), Gaussian(4), Gaussian("1/3")], ids=str
 )

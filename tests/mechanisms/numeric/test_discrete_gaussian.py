@@ -40,6 +40,7 @@ def test_smaller_changes_never_need_a_larger_delta(variance, sensitivity, epsilo
     assert all(deltas[i].lower <= deltas[i + 1].upper for i in range(len(deltas) - 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["1/1000", "1/10", 1, "ln(3)", 3, 5, 10])
 @pytest.mark.parametrize("delta", ["1/10", "1e-3", "1e-6", "1e-15"])
 @pytest.mark.parametrize("sensitivity", [1, 2, 50])

@@ -26,6 +26,7 @@ def rounded_delta(mechanism, epsilon):
     return sum((gap for gap in gaps if gap > 0), Fraction(0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("variance", "sensitivity"), CASES)
 @pytest.mark.parametrize("epsilon", [0, "1/10", 1, "ln(3)", 5])
 def test_rounding_never_costs_privacy(variance, sensitivity, epsilon):
@@ -36,6 +37,7 @@ def test_rounding_never_costs_privacy(variance, sensitivity, epsilon):
         assert float(true) > 0.9 * float(claimed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("variance", "sensitivity"), CASES)
 def test_smaller_changes_are_covered(variance, sensitivity):
     claimed = Gaussian(variance, sensitivity).delta_at("1/2").upper

@@ -14,6 +14,7 @@ from leastnoise.mechanisms.numeric.lattice_laplace import RealLattice
 lengths = st.fractions(Fraction(1, 50), 20, max_denominator=60)
 
 
+@pytest.mark.slow
 @given(lengths, lengths, st.fractions(-30, 30, max_denominator=120), st.fractions(0, 1, max_denominator=50))
 def test_rounding_moves_by_at_most_the_rounded_up_quotient(step, sensitivity, x, share):
     lattice = RealLattice(step)
@@ -36,6 +37,7 @@ def test_rounding_half_way_cases_to_even_would_need_more():
     assert RealLattice(Fraction(1)).nearest(other) - RealLattice(Fraction(1)).nearest(one) == 1
 
 
+@pytest.mark.slow
 @given(
     st.fractions(Fraction(1, 10**6), 10**6, max_denominator=10**6),
     st.fractions(-100, 100, max_denominator=1000),

@@ -77,6 +77,7 @@ def test_for_several_steps_it_lies_between_its_bound_and_the_optimum(growth, del
     assert noise.moment(1).lower - noise.bound.lower < Fraction(1, 10**7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["1/8", 1, "ln(3)", 4])
 @pytest.mark.parametrize("delta", ["1e-9", "1e-6", "1/100", "1/3"])
 @pytest.mark.parametrize("change", [1, 2, 3])

@@ -25,6 +25,7 @@ LEVELS = [Fraction(1, 4), Fraction(1, 2), Fraction(19, 20), Fraction(999, 1000)]
 weights = st.lists(st.integers(0, 9), min_size=6, max_size=6).filter(any)
 
 
+@pytest.mark.slow
 @given(weights, st.sampled_from([absolute, squared, zero_one]), st.sampled_from(["ln(3/2)", "ln(2)", "ln(9)"]))
 def test_the_best_guess_is_the_optimal_remap_of_the_channel(counts, loss, epsilon):
     prior = Prior(counts, normalise=True)
@@ -71,6 +72,7 @@ def covered(mechanism, answer, outputs, level):
     return sum(mechanism.pmf(y, answer, bits=128).upper for y in inside)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize(
     "mechanism",
@@ -114,6 +116,7 @@ def test_whole_noise_is_covered_and_not_by_more_than_needed(mechanism, level):
     assert narrower < level
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.fractions(-2, 2, max_denominator=48), st.sampled_from(LEVELS))
 def test_lattice_releases_cover_answers_between_the_points(answer, level):

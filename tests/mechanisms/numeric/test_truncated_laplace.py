@@ -60,6 +60,7 @@ def test_the_geometric_mechanism_is_refined_by_it(cells, step_epsilon):
     assert refinement
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1, 2, 5])
 @pytest.mark.parametrize("cells", [4, 8, 16])
 @pytest.mark.parametrize("loss", [absolute, squared], ids=str)

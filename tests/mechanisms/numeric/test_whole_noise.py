@@ -75,6 +75,7 @@ def test_for_sensitivity_one_the_stairs_are_the_geometric_mechanism():
         assert Staircase("ln(3)").noise_pmf(k) == Geometric("ln(3)").noise_pmf(k)
 
 
+@pytest.mark.slow
 @given(
     st.integers(1, 12),
     st.sampled_from(["ln(11/10)", "ln(2)", "ln(20)"]),

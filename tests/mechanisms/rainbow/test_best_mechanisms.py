@@ -30,6 +30,7 @@ from mechanisms.rainbow.examples import RAINBOWS, boundaries, rainbow_graphs
 OPERATORS = [Operator("ln(2)"), Operator("ln(3/2)", "1/20")]
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.data(), st.sampled_from(OPERATORS))
 def test_a_homogeneous_boundary_has_its_best_mechanism(data, operator):
@@ -67,6 +68,7 @@ def test_one_dataset_at_a_time_the_program_agrees_with_the_operator():
         assert found.channel.row(1) == (swapped[1], swapped[0], swapped[2])
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.integers(2, 4), st.sampled_from(["0", "1/50", "1/3"]), st.sampled_from(["ln(2)", "ln(6/5)", "1/3"]))
 def test_where_all_regions_touch_randomized_response_is_best(count, delta, epsilon):

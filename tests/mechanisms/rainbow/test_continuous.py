@@ -28,6 +28,7 @@ def cells(law, borders):
     return [law.atom(0), *(law.mass(low, high) for low, high in pairwise([Fraction(0), *borders]))]
 
 
+@pytest.mark.slow
 @given(operators, piecewise(), st.integers(0, 3))
 def test_it_is_the_operator_at_every_point(operator, law, steps):
     raised = raise_law(operator, law, steps)
@@ -38,6 +39,7 @@ def test_it_is_the_operator_at_every_point(operator, law, steps):
         assert raised(Fraction(n, 32)) == height
 
 
+@pytest.mark.slow
 @given(operators, piecewise(), st.sets(st.integers(1, 31), max_size=9))
 def test_it_is_private_on_every_partition(operator, law, places):
     raised = raise_law(operator, law)
@@ -49,6 +51,7 @@ def test_it_is_private_on_every_partition(operator, law, places):
     assert privacy_excess(before, after_one, operator.factor) <= operator.delta
 
 
+@pytest.mark.slow
 @given(operators, piecewise(), piecewise())
 def test_it_keeps_dominance(operator, one, other):
     raised = raise_law(operator, one)
@@ -61,6 +64,7 @@ def test_it_keeps_dominance(operator, one, other):
     )
 
 
+@pytest.mark.slow
 @given(operators, distributions(4), st.integers(0, 4))
 def test_atoms_alone_are_the_finite_case(operator, p, steps):
     """Colours at 0, 1/3, 2/3, 1: between them the distribution function is flat."""

@@ -101,6 +101,7 @@ DATABASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("decision", "graph", "answer_of"), DATABASES, ids=lambda value: getattr(value, "name", None))
 def test_whole_databases_are_private(decision, graph, answer_of):
     rows = []
@@ -197,6 +198,7 @@ def test_answers_may_be_named_counts_and_numpy_numbers():
         Decision.majority(0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", [0, 3, 12, 400, 10**12])
 @pytest.mark.parametrize("operator", [Operator("ln(6/5)"), Operator("1/7", "1/1000")], ids=str)
 def test_draws_follow_the_law_at_any_distance(operator, distance):

@@ -37,6 +37,7 @@ def needed(p, q, factor):
     return largest_excess([p, q], [(0, 1), (1, 0)], factor)
 
 
+@pytest.mark.slow
 @given(operators, laws)
 def test_it_is_private_both_ways(operator, p):
     q = operator(p)
@@ -45,6 +46,7 @@ def test_it_is_private_both_ways(operator, p):
     assert needed(p, q, operator.factor) <= operator.delta
 
 
+@pytest.mark.slow
 @given(operators, small_laws, small_laws)
 def test_it_dominates_whatever_is_close(operator, p, q):
     """A random q is drawn towards p until it is just close; the set of close ones is convex, so this meets its edge."""
@@ -69,6 +71,7 @@ def test_no_prefix_sum_could_be_larger(operator, p):
         assert more > 1 or more > factor * s + delta or 1 - s > factor * (1 - more) + delta
 
 
+@pytest.mark.slow
 @given(operators, small_laws, small_laws)
 def test_it_keeps_dominance(operator, p, q):
     better = [max(a, b) for a, b in zip(accumulate(p), accumulate(q), strict=True)]
@@ -83,6 +86,7 @@ def test_the_branches_meet_at_the_crossing(operator):
     assert factor * s + delta == 1 - (1 - s - delta) / factor
 
 
+@pytest.mark.slow
 @given(operators, laws, st.integers(0, 40))
 def test_the_closed_form_is_the_iteration(operator, p, steps):
     iterated = operator.iterate(p, steps)
@@ -91,6 +95,7 @@ def test_the_closed_form_is_the_iteration(operator, p, steps):
         assert expected in prefix_sum_after(operator, s, steps)
 
 
+@pytest.mark.slow
 @given(operators, laws)
 def test_switch_times_are_the_first_steps_at_the_crossing(operator, p):
     times = switch_times(operator, p)
@@ -149,6 +154,7 @@ def test_an_irrational_factor_is_taken_from_below():
     assert Operator(0).factor == 1
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from([Operator("ln(6/5)"), Operator("0.3", "1/100"), Operator("1e-3", "1e-6"), Operator(0, "1/64")]),
     st.integers(2, 5),
@@ -185,6 +191,7 @@ def test_doubles_that_decide_nothing_are_computed_exactly():
             assert Fraction(low[0]) <= exact.lower <= exact.upper <= Fraction(high[0])
 
 
+@pytest.mark.slow
 @given(operators, small_laws, st.integers(0, 60))
 def test_a_line_in_doubles_encloses_every_step(operator, p, depth):
     bounds = along_path(operator, tuple(p), depth)
@@ -199,6 +206,7 @@ def test_without_delta_the_published_operator_is_the_same(epsilon, p, steps):
     assert Operator(epsilon, published=True).iterate(p, steps) == Operator(epsilon).iterate(p, steps)
 
 
+@pytest.mark.slow
 @given(st.sampled_from(FACTORS[:4]), st.sampled_from(DELTAS[1:]), small_laws)
 def test_the_published_operator_is_never_below_and_needs_at_most_factor_times_delta(epsilon, delta, p):
     published, right = Operator(epsilon, delta, published=True), Operator(epsilon, delta)

@@ -29,6 +29,7 @@ from mechanisms.rainbow.examples import RAINBOWS, boundaries, rainbow_graphs
 from support.channels import distributions
 
 
+@pytest.mark.slow
 @given(rainbow_graphs())
 def test_regions_and_distances_are_those_of_the_definitions(found):
     graph = networkx.Graph(found.graph.edges().tolist())
@@ -42,6 +43,7 @@ def test_regions_and_distances_are_those_of_the_definitions(found):
         assert found.depths()[found.number(rainbow)] == max(map(found.distance, region))
 
 
+@pytest.mark.slow
 @given(rainbow_graphs())
 def test_the_boundary_map_is_a_morphism_that_keeps_rainbows(found):
     lines, morphism = boundary_rainbow_graph(found), boundary_morphism(found)
@@ -51,6 +53,7 @@ def test_the_boundary_map_is_a_morphism_that_keeps_rainbows(found):
         assert lines.distance(morphism(node)) == found.distance(node)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.data(), st.sampled_from([Operator("ln(2)"), Operator("ln(6/5)", "1/20"), Operator(1, "1/10")]))
 def test_the_optimal_mechanism_is_private_and_keeps_the_boundary(data, operator):
@@ -73,6 +76,7 @@ def test_the_optimal_mechanism_is_private_and_keeps_the_boundary(data, operator)
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.data(), st.sampled_from([Operator("ln(2)"), Operator("ln(3/2)", "1/20")]))
 def test_it_dominates_every_rival_even_the_extreme_ones(data, operator):
@@ -90,6 +94,7 @@ def test_it_dominates_every_rival_even_the_extreme_ones(data, operator):
     assert homogeneous_boundary(found, fixed) == {c: boundary[c] for c in found.rainbows}
 
 
+@pytest.mark.slow
 def test_a_million_datasets():
     side = 1000
     x, y = np.indices((side, side)).reshape(2, -1)

@@ -48,11 +48,13 @@ def loss(mechanism, outputs):
     return max(max(p / q, q / p) for p, q in pairs if p)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_one_of_the_points_is_private(name):
     assert 3 < loss(MECHANISMS[name], range(POINTS)) <= 9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["joint", "recursive", "separate", "permute and flip"])
 @pytest.mark.parametrize("levels", [("1/3", "2/3"), ("0", "1/2"), ("0", "1")], ids=str)
 def test_several_points_are_private(method, levels):

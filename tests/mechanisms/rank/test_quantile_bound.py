@@ -42,6 +42,7 @@ def misses(values, level, method, epsilon="1/2", size=300, margin=True):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["exponential", "permute and flip"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_ends_are_on_their_side_whatever_the_records(shape, method):

@@ -45,6 +45,7 @@ def least_worst_loss(graph, losses, epsilon):
 CASES = [(Fraction(1, 2), 3, 4), (Fraction(1, 2), 2, 3), (Fraction(1, 3), 3, 3), (Fraction(1, 2), 5, 2)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("level", "records", "points"), CASES)
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.0])
 @pytest.mark.parametrize("exchange", [True, False])
@@ -87,6 +88,7 @@ def test_the_promise_is_nearly_attained_where_records_lie_at_the_ends_and_on_two
     assert Fraction(4, 5) * expected.lower < worst <= expected.upper
 
 
+@pytest.mark.slow
 def test_the_promised_quantile_of_changes_is_kept_on_every_small_database():
     mechanism = IntervalQuantile("2*ln(3)", 0, 4, "1/3", step=1, records=4)
     bound = mechanism.error().quantiles[Fraction(19, 20)]

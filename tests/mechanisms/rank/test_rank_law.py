@@ -70,6 +70,7 @@ levels = st.fractions(Fraction(1, 50), Fraction(49, 50), max_denominator=50)
 databases = st.integers(0, 8).flatmap(lambda top: st.tuples(st.just(top), st.lists(st.integers(0, top), max_size=12)))
 
 
+@pytest.mark.slow
 @given(levels, st.booleans(), databases, st.integers(0, 8))
 def test_a_neighbour_changes_no_count_by_more_than_one(level, exchange, case, added):
     top, database = case
@@ -108,6 +109,7 @@ def spread_out(runs, top):
     return found.tolist()
 
 
+@pytest.mark.slow
 @given(levels, st.booleans(), sided, st.sampled_from([Fraction(1, 2), Fraction(2), Fraction(5)]))
 def test_the_runs_are_the_points_by_their_scores(level, exchange, case, rate):
     top, database = case
@@ -148,6 +150,7 @@ def test_records_between_two_points_find_the_nearer_one():
         assert (drawn == 40).mean() > 0.98
 
 
+@pytest.mark.slow
 @given(levels, st.booleans(), databases)
 def test_the_mass_is_that_of_the_formula(level, exchange, case):
     top, database = case

@@ -57,6 +57,7 @@ def test_what_is_paid_for():
     assert exchanged.splitting.rate == Fraction(1, 8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["separate", "recursive", "joint", "permute and flip"])
 def test_the_rank_errors_keep_the_promise(method):
     values = np.random.default_rng(3).normal(50, 15, 20_000)
@@ -75,6 +76,7 @@ def test_answers_never_decrease(method):
     assert (np.diff(drawn, axis=1) >= 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["recursive", "joint"])
 def test_many_equal_records_are_shared_out_by_the_jitter(method):
     """60 % of the records are 50, so the quartiles are; without jitter the split sends them all to one side."""
@@ -86,6 +88,7 @@ def test_many_equal_records_are_shared_out_by_the_jitter(method):
     assert (plain == 50).all(axis=1).mean() < 0.1
 
 
+@pytest.mark.slow
 def test_the_method_with_the_least_error_on_the_reference_is_chosen():
     for count, rows in ((2, 1000), (3, 1000), (9, 1000), (31, 50)):
         levels = [Fraction(k, count + 1) for k in range(1, count + 1)]
@@ -98,6 +101,7 @@ def test_the_method_with_the_least_error_on_the_reference_is_chosen():
     assert "joint" not in {each.method for each in SeveralQuantiles(1, DECILES, 0, 1).alternatives(groups=10**4)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["joint", "recursive", "permute and flip", "separate"])
 @pytest.mark.parametrize("step", [1, "1/64"])
 def test_the_reference_is_what_happens(method, step):
@@ -152,6 +156,7 @@ def _each(cells):
     return np.repeat(cells.places, cells.counts).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "epsilon"), [("recursive", "4*ln(2)"), ("joint", "8*ln(2)")])
 def test_the_whole_jittered_law_is_private_on_all_small_databases(method, epsilon):
     """Checked as an exact channel, jitter included."""

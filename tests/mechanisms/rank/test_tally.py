@@ -21,6 +21,7 @@ def tally_of(records):
     return Tally([counts[place] for place in range(TOP + 1)])
 
 
+@pytest.mark.slow
 @given(RECORDS, st.sampled_from([Fraction(1, 2), Fraction(1, 4)]), st.integers(0, TOP))
 def test_one_quantile(records, level, point):
     for law in (
@@ -32,6 +33,7 @@ def test_one_quantile(records, level, point):
         assert drawn[0] == drawn[1]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(RECORDS, st.tuples(st.integers(0, TOP), st.integers(0, TOP)))
 def test_several_quantiles(records, points):

@@ -108,6 +108,7 @@ def test_privacy_and_error_are_those_of_what_is_measured(sizes, tables, goal):
     assert ln.check(MarginalsMechanism(plan, 1, 2, 3).certificate())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", [2, 3, 5])
 @pytest.mark.parametrize(("sizes", "tables"), CASES)
 def test_no_unit_in_several_cells_moves_more_than_is_paid_for(sizes, tables, groups):
@@ -153,6 +154,7 @@ def test_without_noise_the_tables_are_the_truth(sizes, tables):
         assert all(abs(a - int(b)) <= grid for a, b in zip(found.ravel(), true.ravel(), strict=True))
 
 
+@pytest.mark.slow
 def test_all_sums_agree_exactly_and_errors_are_the_stated_ones():
     sizes, tables = (4, 3, 2), [(0, 1), (1, 2), (0,), ()]
     mechanism = MarginalsMechanism(plan_marginals(sizes, tables), "1/9", groups=2)
@@ -231,6 +233,7 @@ def test_parts_of_a_pure_price_give_unbiased_tables_with_the_stated_errors(sizes
     assert found == list(asked)
 
 
+@pytest.mark.slow
 def test_intervals_of_a_split_price_hold_what_they_promise():
     sizes, tables = (6, 4, 2), [(0, 1), (1, 2), (0,)]
     mechanism = PureMarginalsMechanism(sizes, tables, 1, parts=shared_price(sizes, tables))
@@ -274,6 +277,7 @@ def test_parts_that_are_none_are_refused():
             PureMarginalsMechanism((2, 3), [(0,), (1,)], 1, parts=parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("most", "least", "expected"), [(2, 2, 6.359), (3, 0, 10.665)])
 def test_tables_of_adult(most, least, expected):
     tables = [table for k in range(least, most + 1) for table in combinations(range(14), k)]

@@ -112,6 +112,7 @@ def test_the_error_is_that_of_exact_least_squares_and_near_the_bound(workload, g
         assert ln.check(plan.certificate())
 
 
+@pytest.mark.slow
 def test_the_search_does_not_stall_for_any_weights():
     """A step that does not raise the bound must begin anew: else some of these stay a fifth above it."""
     workload = ExplicitWorkload([[-5, -9, 2, 6, 7, 6, 8], [-9, 5, -3, 3, -8, -5, -1], [-4, 2, 8, 1, 8, -7, -1]])
@@ -315,6 +316,7 @@ def test_many_cells_get_sums_of_them_and_a_few_do_not():
     assert ln.check(plan.certificate())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workloads", [(PrefixSums(20),), (WIDE,), (PrefixSums(4), Ranges(3))])
 def test_measured_errors_of_laplace_noise_are_the_stated_ones(workloads):
     mechanism = PureStrategyMechanism(plan_pure_strategy(*workloads, epsilon=1, groups=2), 1)

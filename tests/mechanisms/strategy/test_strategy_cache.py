@@ -101,6 +101,7 @@ def sealed(body):
     return hashlib.sha256(body).digest() + body
 
 
+@pytest.mark.slow
 def test_a_forged_file_never_makes_the_sensitivity_smaller(folder):
     """Any bytes may be other ones, with the right digest: what comes out is true of the strategy that is released."""
     planned()
@@ -150,6 +151,7 @@ def test_a_poor_strategy_or_a_strange_name_is_planned_again(folder):
         assert planned().parts == good.parts
 
 
+@pytest.mark.slow
 def test_the_folder_stays_below_its_limit(folder, monkeypatch):
     planned()
     size = only_file(folder).stat().st_size
@@ -168,6 +170,7 @@ for cells in (64, 65, 66, 64):
 """
 
 
+@pytest.mark.slow
 def test_processes_at_the_same_time_do_not_disturb_each_other(folder):
     running = [subprocess.Popen([sys.executable, "-c", _PROGRAM]) for _ in range(3)]
     assert [process.wait() for process in running] == [0, 0, 0]

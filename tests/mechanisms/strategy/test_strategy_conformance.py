@@ -142,6 +142,7 @@ class TestStrategies(Conformance):
     """Measurements of a histogram, and of the interactions of marginal tables."""
 
 
+@pytest.mark.slow
 def test_the_squared_error_is_the_expectation_of_the_law():
     """From the measurements x₀ and x₀ + x₁ both prefix sums are read off as they are."""
     case = CASES[0]

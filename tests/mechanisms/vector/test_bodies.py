@@ -123,6 +123,7 @@ columns = st.integers(1, 3).flatmap(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(columns)
 def test_the_hull_of_any_columns_counts_its_points(found):

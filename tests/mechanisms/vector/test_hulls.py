@@ -30,6 +30,7 @@ spanning = st.integers(2, 4).flatmap(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(spanning)
 def test_all_faces_are_found(columns):

@@ -36,6 +36,7 @@ MAPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MAPS)
 def test_the_best_is_the_first_and_is_as_good_as_it_says(name):
     matrix = np.array(MAPS[name])
@@ -46,6 +47,7 @@ def test_the_best_is_the_first_and_is_as_good_as_it_says(name):
     assert np.abs(drawn).sum(axis=1).mean() == pytest.approx(costs[0], rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MAPS)
 def test_every_candidate_is_private_for_every_column(name):
     """P(y | F·x)/P(y | F·x ± column) on outputs around, with the exact masses of each mechanism."""

@@ -26,6 +26,7 @@ def random_matrix(generator):
             return matrix
 
 
+@pytest.mark.slow
 def test_no_mechanism_beats_what_any_of_them_prints_on_five_hundred_maps():
     generator, seen = random.Random(7), 0
     for _ in range(500):

@@ -10,6 +10,7 @@ from leastnoise.model import graphs
 from model.graphs.reference import random_connected
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.integers(1, 30), st.data())
 def test_distances_equal_those_of_networkx(size, data) -> None:

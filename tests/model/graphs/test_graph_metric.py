@@ -32,6 +32,7 @@ def test_distances_are_read_as_written() -> None:
     assert metric.name == "metric(3 nodes)"
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.integers(1, 5), st.data())
 def test_a_metric_is_accepted_iff_it_is_one(size, data) -> None:

@@ -14,6 +14,7 @@ from model.graphs.reference import random_connected
 GEOMETRIC = [["4/5", "3/20", "1/20"], ["1/5", "3/5", "1/5"], ["1/20", "3/20", "4/5"]]
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.integers(1, 6), st.integers(1, 5), st.data())
 def test_accepted_iff_no_edge_is_stretched(size, target_size, data) -> None:

@@ -34,6 +34,7 @@ def build(parts: tuple[int, list[tuple[int, int]], list[int]]) -> graphs.Dataset
     return graphs.from_edges(random_connected(*parts), range(parts[0]))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(small_graphs, some_colors)
 def test_orbits_are_those_of_all_automorphisms(parts, colors) -> None:
@@ -48,6 +49,7 @@ def test_orbits_are_those_of_all_automorphisms(parts, colors) -> None:
         assert graph.is_vertex_transitive() == (len(brute_orbits(group, graph.size)) == 1)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(small_graphs, st.permutations(range(6)))
 def test_an_automorphism_is_recognised(parts, order) -> None:
@@ -56,6 +58,7 @@ def test_an_automorphism_is_recognised(parts, order) -> None:
     assert graph.is_automorphism(permutation) == (tuple(permutation) in brute_automorphisms(graph.distances()))
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.integers(1, 6), st.data())
 def test_automorphisms_of_a_metric_keep_every_length(size, data) -> None:
@@ -142,6 +145,7 @@ def test_what_is_no_automorphism(wrong) -> None:
     assert not graphs.path(3).is_automorphism(wrong)
 
 
+@pytest.mark.slow
 def test_pair_orbits_of_200_nodes_take_no_time() -> None:
     for truth in (nx.complete_graph(200), nx.star_graph(199), nx.cycle_graph(200), nx.turan_graph(200, 2)):
         graph = graphs.from_networkx(truth)

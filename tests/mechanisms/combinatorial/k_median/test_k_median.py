@@ -48,6 +48,7 @@ def test_the_search_costs_epsilon_on_all_neighbouring_demands(mechanism):
     assert not check(channel, graph, mechanism.share / 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", EXACT, ids=lambda m: f"{m.metric.count} points, {m.k}, {m.steps} steps")
 def test_draws_follow_the_law(mechanism):
     demand = [0, 1, 1, 2]

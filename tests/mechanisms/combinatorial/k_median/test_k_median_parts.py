@@ -158,6 +158,7 @@ def test_what_is_no_demand_is_refused_without_showing_it(bad):
     assert "777777" not in f"{caught.value} {caught.value.__context__}"
 
 
+@pytest.mark.slow
 @given(st.fractions("1/100", 5), st.sampled_from(["1e-12", "1e-6", "1e-3"]), st.integers(1, 400))
 def test_shares_add_up_to_the_promise_and_use_most_of_it(epsilon, delta, rounds):
     share, delta = equal_share(epsilon, Fraction(delta), rounds), Fraction(delta)

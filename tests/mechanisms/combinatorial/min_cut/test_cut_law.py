@@ -38,6 +38,7 @@ def ranks(limit):
     return ranks_of(CutLaw(GRAPH, RATE, limit=limit), 1500)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [None, -1, 10, 13, 100])
 def test_every_cut_has_its_probability(limit):
     drawn = ranks(limit)
@@ -50,6 +51,7 @@ def test_a_law_that_is_a_little_wrong_is_noticed(wrong):
     assert not fits(drawn, law_of(wrong), 0, len(ORDER) - 2)
 
 
+@pytest.mark.slow
 def test_disconnected_graphs_have_the_same_law():
     graph = symmetric(4, [2, 0, 0, 0, 0, 3])
     weights = np.array(cut_weights(graph))
@@ -70,6 +72,7 @@ CLUSTERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("graph", "rate", "count"), CLUSTERS)
 def test_coupling_from_the_past_has_the_same_law(graph, rate, count):
     weights = np.array(cut_weights(graph))

@@ -30,6 +30,7 @@ from support.statistics import fits
 EXACT_RAISED = {"raising_share": "2/5", "target": 4, "resolution": 1}  # ε₁ = ln 2 and ε₂ = 3·ln 2 at ε = 5·ln 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nodes", [2, 3, 4, 5])
 def test_the_exponential_mechanism_over_cuts_costs_epsilon_and_not_two(nodes):
     """On all neighbouring pairs; the textbook constant would be twice as much."""
@@ -104,6 +105,7 @@ class TestPrivateCuts:
         assert sum(p.lower for p in law.values()) <= 1 <= sum(p.upper for p in law.values())
         assert sum(p.width for p in law.values()) < Fraction(1, 2**40)
 
+    @pytest.mark.slow
     def test_draws_follow_the_law(self, mechanism):
         law = sorted(mechanism.law(self.GRAPH).items(), key=lambda item: item[1].lower)
         places = {cut: place for place, (cut, _) in enumerate(law)}
@@ -186,6 +188,7 @@ def test_a_clear_cut_is_found():
     assert sum(hits) >= 15
 
 
+@pytest.mark.slow
 def test_real_graphs_are_cut_within_the_bound():
     for graph in (networkx.karate_club_graph(), networkx.grid_2d_graph(12, 12)):
         plan = plan_min_cut(graph.nodes, 2)
@@ -194,6 +197,7 @@ def test_real_graphs_are_cut_within_the_bound():
         assert plan.mechanism.weight_of(cut, graph) <= 2 + 2 * plan.mechanism.error().quantiles[Fraction(19, 20)]
 
 
+@pytest.mark.slow
 def test_the_plan_goes_by_the_extra_weight_on_public_graphs():
     small, large = plan_min_cut(15, 1), plan_min_cut(40, 1, "1e-9")
     assert isinstance(small.mechanism, ExponentialCut)
@@ -208,6 +212,7 @@ def test_the_plan_goes_by_the_extra_weight_on_public_graphs():
     assert many.mechanism.delta == Fraction(1, 10**9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "graph", [networkx.karate_club_graph(), networkx.florentine_families_graph(), networkx.les_miserables_graph()]
 )
@@ -221,6 +226,7 @@ def test_on_real_graphs_the_plan_takes_the_lightest_way(graph):
     assert extra < min(mean for name, mean in plan.on_example.items() if name != plan.mechanism.name)
 
 
+@pytest.mark.slow
 def test_beside_two_large_cliques_the_plan_takes_all_cuts():
     """Half of the draws fail there with an empty side; that must not look like a draw that never ends."""
     plan = plan_min_cut(100, 1, example=networkx.barbell_graph(50, 0))
@@ -228,6 +234,7 @@ def test_beside_two_large_cliques_the_plan_takes_all_cuts():
     assert plan.on_example[PerfectCut.name] < 5 < 40 < plan.on_example[NodeCut.name]
 
 
+@pytest.mark.slow
 def test_a_bridge_between_two_cliques_is_found():
     """Raising hides it at ε = 1, and no single node is near it; all cuts by their weights show it."""
     graph = networkx.barbell_graph(50, 0)
@@ -306,6 +313,7 @@ def regret(mechanism, edges):
     return sum(p.upper * (weight(cut) - least) for cut, p in law.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [ExponentialCut, RaisedCut])
 @pytest.mark.parametrize("weight", [0.49, 0.5, 0.51, 1])
 def test_errors_of_weighted_cuts_include_the_rounding(make, weight):

@@ -29,6 +29,7 @@ def test_all_weights_are_those_of_the_cuts(matrix):
     assert all_cut_weights(huge).tolist() == [0, *cut_weights(huge)]
 
 
+@pytest.mark.slow
 @given(weighted_graphs())
 def test_the_minimum_cut_is_the_least_of_all(matrix):
     assert minimum_cut(matrix) == min(cut_weights(matrix))
@@ -125,6 +126,7 @@ def test_the_doubles_of_an_acceptance_enclose_it(gains, weight, size, below):
     assert true.lower * factor * 2**80 <= most
 
 
+@pytest.mark.slow
 @given(weighted_graphs(most=6), st.integers(1, 12), st.sampled_from([1, 2, 16]))
 def test_the_curve_is_the_raised_minimum_cut_at_every_amount(matrix, target, resolution):
     raising = Raising(len(matrix), target, resolution)

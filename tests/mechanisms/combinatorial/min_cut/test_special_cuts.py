@@ -105,6 +105,7 @@ def test_bad_limits_are_refused(limits):
 # ── A cut with its weight ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [ExponentialCut, NodeCut], ids=lambda make: make.name)
 @pytest.mark.parametrize("weights", [None, EdgeWeights(1, "1/2")], ids=["edges", "weights"])
 def test_a_pair_has_the_product_law_and_costs_both(make, weights):
@@ -135,6 +136,7 @@ def _neighbours(one, other):
     return sum(differ) == 1
 
 
+@pytest.mark.slow
 def test_draws_of_pairs_follow_the_law():
     mechanism = WeighedCut(ExponentialCut(1, 4), 2)
     graph = [(0, 1), (1, 2), (2, 3)]

@@ -37,6 +37,7 @@ def losses(decay, lists):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("decay", "total"), [(Fraction(1, 4), 8), (Fraction(1, 2), 13), (Fraction(3, 5), 8)], ids=str)
 def test_no_pair_of_small_lists_loses_more_than_the_formula_says(decay, total):
     """All neighbours of at most 14 records; the first record of all attains the formula, so nothing less will do."""
@@ -53,6 +54,7 @@ def test_a_large_rectangle_nearly_attains_the_formula():
     assert privacy_of(decay).lower - Fraction(1, 10**6) < loss.lower < privacy_of(decay).upper
 
 
+@pytest.mark.slow
 def test_lists_of_at_most_two_counts_lose_no_more():
     decay, top = Fraction(1, 2), 2
     lists = [counts for counts in up_to(12) if len(counts) <= top]

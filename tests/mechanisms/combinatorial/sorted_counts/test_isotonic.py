@@ -100,6 +100,7 @@ def test_bad_parameters_are_refused_by_name(parameters, name):
         IsotonicCounts(*parameters)
 
 
+@pytest.mark.slow
 def test_the_plan_takes_the_better_way():
     long, short = plan_sorted_counts("1/4", 10**5), plan_sorted_counts(1, 10**7, top=5)
     assert long.mechanism.name == "exponential mechanism over sorted lists"

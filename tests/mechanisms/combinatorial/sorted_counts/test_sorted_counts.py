@@ -113,6 +113,7 @@ def law_of(counts, decay, outputs):
     return np.cumsum([float(decay ** l1(counts, y) / z.upper) for y in outputs])
 
 
+@pytest.mark.slow
 def test_a_narrow_band_is_widened_and_the_law_stays_exact():
     """With a band of one shift nearly every draw needs wider bands and balls; with a wrong q the test would notice."""
     counts, decay, outputs = (4, 1), Fraction(2, 5), up_to(10)
@@ -125,6 +126,7 @@ def test_a_narrow_band_is_widened_and_the_law_stays_exact():
     assert not fits(cells, lambda i: wrong[i], 0, len(outputs) - 1)
 
 
+@pytest.mark.slow
 def test_long_runs_have_the_expected_error():
     """Runs of thousands of steps go through powers of two and halving: the mean distance is the derivative of ln Z."""
     counts = [5000] * 3 + [700] * 40 + [1] * 3000
@@ -155,6 +157,7 @@ def test_distance_and_reading_agree_with_the_definition(one, other):
     assert tuple(np.repeat(*read_counts(dict(enumerate(one)), 3)).tolist()) == lists[0][:3]
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(COUNTS, st.integers(0, 2**20))
 def test_what_is_drawn_is_a_sorted_list(counts, seed):
@@ -220,6 +223,7 @@ def test_a_huge_epsilon_gives_the_list_itself():
     assert SortedCounts(100, 10).draw([3, 1, 1]).tolist() == [3, 1, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2**60 - 1, 2**60, 2**63 - 1, 2**63, 2**64, 10**30])
 def test_a_count_of_any_size_is_answered(count):
     drawn = SortedCounts(1, 10).draw([count, 5], source=SeededSource(1))

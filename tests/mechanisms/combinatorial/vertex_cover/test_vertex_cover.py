@@ -86,6 +86,7 @@ class TestVertexCovers(Conformance):
     """On every graph of three or four nodes."""
 
 
+@pytest.mark.slow
 def test_a_slightly_wrong_law_of_orders_would_be_noticed():
     graph, right, wrong = ((0, 1), (0, 2)), VertexCoverOrder(4, 3), VertexCoverOrder(1, 3)
     orders = list(permutations(range(3)))
@@ -107,6 +108,7 @@ def test_no_graph_on_three_nodes_costs_a_set_more_than_the_error_says(price):
         assert sum(p for p, gap in law if gap <= estimate.quantiles[Fraction(19, 20)]) >= Fraction(19, 20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("price", [Fraction(1), Fraction(3, 2)])
 def test_the_checker_passes_all_pairs_of_graphs_on_four_nodes(price):
     graphs, graph = all_graphs(4)
