@@ -227,6 +227,11 @@ def test_parts_of_a_pure_price_give_unbiased_tables_with_the_stated_errors(sizes
             most = largest**2 * mechanism.noises[place].moment(2).upper
             assert all(abs(a) <= largest for a in row)
             assert all(a * a * v <= most * (1 + Fraction(1, 2**50)) for a, v in zip(row, variances, strict=True))
+    places = [place for place, count in enumerate(mechanism._counts) for _ in range(count)]
+    terms = [each for table, each in zip(tables, mechanism._terms, strict=True) for _ in range(cells_of(sizes, table))]
+    for row, kinds in zip(solved.rows, terms, strict=True):
+        listed = [(int(place), size) for place, size, count in kinds.T for _ in range(int(count))]
+        assert np.allclose(sorted(listed), sorted(zip(places, map(abs, map(float, row)), strict=True)), 1e-12, 1e-14)
     truth = RNG.integers(0, 40, prod(sizes)).reshape(sizes)
     asked = flat([truth.sum(axis=tuple(i for i in range(len(sizes)) if i not in table)) for table in tables])
     found = [x for table in mechanism.tables(mechanism.measure(asked)) for x in table.ravel()]
@@ -245,6 +250,7 @@ def test_intervals_of_a_split_price_hold_what_they_promise():
         outside = np.mean(np.abs(off) > float(half))
         assert outside <= 0.05 + 6 * (0.05 * 0.95 / 2000) ** 0.5
         assert half**2 < 20 * error  # shorter than by Chebyshev's inequality
+        assert np.mean(np.abs(off) > 0.9 * float(half)) > 0.05  # and hardly longer than it must be
 
 
 @pytest.mark.parametrize("goal", ["total", "largest"])

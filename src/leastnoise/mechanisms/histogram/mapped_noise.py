@@ -7,8 +7,10 @@ The noise of one answer is Σ f_i·Z_i for independent Z_i of one law. E|Σ f_i�
 recursion for weights of one size. Other rows are summed up if that is quick, else bounded by the root of the variance
 and by Σ|f_i|·E|Z|.
 
-P(|Σ| > t) ≤ 2·E e^(λΣ)·e^(−λt) for every λ (Chernoff). ln E e^(λZ) of discrete Laplace noise is a power series in λ²
-without negative terms, hence convex in λ², so that Σ ln E e^(λ·f_i·Z) ≤ (Σf_i²/f²)·ln E e^(λ·f·Z) for f ≥ |f_i|.
+How far Σ f_i·Z_i of discrete Laplace noise reaches is told by its characteristic function where all weights are known
+(`numeric/sum_of_geometrics.py`). Else P(|Σ| > t) ≤ 2·E e^(λΣ)·e^(−λt) for every λ (Chernoff). ln E e^(λZ) of discrete
+Laplace noise is a power series in λ² without negative terms, hence convex in λ², so that
+Σ ln E e^(λ·f_i·Z) ≤ (Σf_i²/f²)·ln E e^(λ·f·Z) for f ≥ |f_i|.
 
 Rounded Gaussian noise is Z = g + r with normal g and |r| ≤ ½, E r = 0. Σ f_i·g_i is normal with variance Σf_i²·σ², and
 Σ f_i·r_i exceeds √(Σf_i²·ln(2/p)/2) with probability at most p (Hoeffding 1963, Theorem 2).
@@ -21,7 +23,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import prod
+from math import gcd, prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,17 +47,19 @@ from leastnoise.exact import (
 )
 from leastnoise.mechanisms.numeric import DiscreteGaussian, Gaussian, Geometric
 from leastnoise.mechanisms.numeric.integer_noise import IntegerNoise
+from leastnoise.mechanisms.numeric.sum_of_geometrics import reach_of_geometrics
 from leastnoise.mechanisms.truths import read_whole_vector
 from leastnoise.mechanisms.vector.norms import CrossPolytope
 from leastnoise.model import LEVEL, Certificate, ErrorEstimate, Event, Mechanism, Reason
 
-__all__ = ["MappedNoise", "Matrix", "RowShape", "mean_along", "reach_of"]
+__all__ = ["MappedNoise", "Matrix", "RowShape", "mean_along", "reach_along", "reach_of"]
 
 RowShape = tuple[tuple[int, int], ...]  # the distinct |entries| of a row that are not zero, with how often they occur
 _TILTS = [Fraction(k, 64 << j) for j in range(8) for k in range(32, 64)] + [Fraction(1, 1 << j) for j in range(14, 30)]
 _ROUGH_TILTS = np.array([float(tilt) for tilt in _TILTS])
 _MOST_WORK = 1 << 22  # numbers that the law along one row of different weights is made of, times the sum of the weights
 _TAIL_EXPONENT = 50
+_COUNT_BITS = 6  # of how many equal weights a reach is computed for
 _TWO_OVER_PI = Fraction(63662, 100000)  # rounded up
 _ROUNDING_PARTS = (Fraction(1, 10), Fraction(1, 100))
 
@@ -120,6 +124,25 @@ def reach_of(noise: IntegerNoise, squares: Fraction, largest: Fraction, level: F
     return sqrt_above(_moment(noise, 2) * squares / rest)
 
 
+@lru_cache(maxsize=4096)
+def reach_along(noise: IntegerNoise, shape: RowShape, level: Fraction = LEVEL) -> Fraction:
+    """A t with P(|Σ f_i·Z_i| > t) ≤ 1 − level, for these weights.
+
+    >>> reach_along(Geometric("ln(3)"), ((1, 20),)), reach_of(Geometric("ln(3)"), Fraction(20), Fraction(1)) > 14
+    (Fraction(11, 1), True)
+    """
+    bound, terms = reach_of(noise, *map(Fraction, _spread(shape)), level), sum(count for _, count in shape)
+    if not isinstance(noise, Geometric) or terms < 2:
+        return bound
+    unit = 1 << max(terms.bit_length() - _COUNT_BITS, 0)
+    if is_plain(shape) and terms % unit:  # more terms reach farther: their laws are symmetric and log-concave
+        return min(bound, reach_along(noise, ((shape[0][0], -(-terms // unit) * unit),), level))
+    weights, counts = np.array(shape, dtype=float).T
+    variances = np.full(len(shape), float(_moment(noise, 2)))
+    found = reach_of_geometrics(variances, weights, counts, level, Fraction(gcd(*(entry for entry, _ in shape))))
+    return bound if found is None else min(bound, found)
+
+
 def _gaussian_reach(variance: Fraction, squares: Fraction, rest: Fraction, part: Fraction) -> Fraction:
     """What Σ f·g and Σ f·r exceed with a probability of (1 − part)·rest and part·rest."""
     far = enclose(lambda: -normal_quantile(of_fraction(rest * (1 - part) / 2))).upper
@@ -149,6 +172,7 @@ def _chernoff(rate: Exact, count: Fraction, needed: Fraction) -> Fraction:
 
 Matrix = tuple[tuple[int, ...], ...]
 _MOST_SUMMED = 32  # different rows whose law is summed up
+_MOST_KINDS = 1 << 10  # weights of all different rows together, up to which all of them count for a reach
 
 
 @dataclass(frozen=True)
@@ -217,10 +241,16 @@ class MappedNoise(Mechanism):
 
     def reaches(self, level: Fraction = LEVEL) -> list[Fraction]:
         """For each answer an error that it does not exceed with this probability; 0 where so surely none is drawn."""
-        spreads, loud = {shape: _spread(shape) for shape in set(self.shapes)}, self.noise.moment(0).upper
-        found = {spread: reach_of(self.noise, *map(Fraction, spread), level) for spread in set(spreads.values())}
-        quiet = {shape for shape in spreads if loud * sum(count for _, count in shape) <= 1 - level}
-        return [Fraction(0) if shape in quiet else found[spreads[shape]] for shape in self.shapes]
+        shapes, loud = set(self.shapes), self.noise.moment(0).upper
+        kinds, found = sum(len(shape) for shape in shapes if not is_plain(shape)), dict[RowShape, Fraction]()
+        for shape in shapes:
+            if loud * sum(count for _, count in shape) <= 1 - level:
+                found[shape] = Fraction(0)
+            elif is_plain(shape) or kinds <= _MOST_KINDS:
+                found[shape] = reach_along(self.noise, shape, level)
+            else:
+                found[shape] = reach_of(self.noise, *map(Fraction, _spread(shape)), level)
+        return [found[shape] for shape in self.shapes]
 
     def reason(self) -> Reason:
         """Post-processing is free."""

@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 from leastnoise.errors import BadParameter
 from leastnoise.exact import Enclosure, Exact, NumberLike, Size, Source, read_integer, read_rate, shape_of, sqrt_above
 from leastnoise.mechanisms.histogram.independent_noise import require_drawable
-from leastnoise.mechanisms.histogram.mapped_noise import reach_of
+from leastnoise.mechanisms.histogram.mapped_noise import reach_along, reach_of
 from leastnoise.mechanisms.numeric import Geometric
+from leastnoise.mechanisms.numeric.sum_of_geometrics import reach_of_geometrics
 from leastnoise.mechanisms.strategy.marginals import plan_marginals, read_tables
 from leastnoise.mechanisms.truths import add_noise, read_whole_vector
 from leastnoise.model import (
@@ -47,6 +48,7 @@ __all__ = ["PureMarginalsMechanism"]
 
 _MOST_PART = 1 << 32
 _DIGITS = 64  # of what an interval needs
+_MOST_TERMS = 1 << 14  # kinds of noisy cells of all tables up to which intervals look at each
 
 
 @dataclass(frozen=True, init=False)
@@ -191,8 +193,8 @@ class PureMarginalsMechanism(Mechanism):
         return total, cells * sum(q * (common // many) for (_, _, q), many in zip(holding, beyond, strict=True))
 
     @cached_property
-    def _averages(self) -> dict[Columns, Fraction]:
-        """1/(Σ q_k/m_k)² of each interaction."""
+    def _heights(self) -> dict[Columns, Fraction]:
+        """Σ q_k/m_k of each interaction."""
         sizes, found = self.plan.sizes, {}
         for part in self.plan.interactions:
             cells = prod(sizes[i] for i in part)
@@ -201,8 +203,13 @@ class PureMarginalsMechanism(Mechanism):
                 for t, p, n in zip(self.measured, self.parts, self._counts, strict=True)
                 if set(part) <= set(t)
             )
-            found[part] = 1 / sum(holding, Fraction(0)) ** 2
+            found[part] = sum(holding, Fraction(0))
         return found
+
+    @property
+    def _averages(self) -> dict[Columns, Fraction]:
+        """1/(Σ q_k/m_k)² of each interaction."""
+        return {part: 1 / height**2 for part, height in self._heights.items()}
 
     def squared_errors(self) -> tuple[Fraction, ...]:
         """The expected squared error of each cell of each table, at most."""
@@ -229,7 +236,8 @@ class PureMarginalsMechanism(Mechanism):
     def half_widths(self, level: Fraction = LEVEL) -> tuple[Fraction, ...]:
         """For each table an error that none of its cells exceeds with this probability, each for itself.
 
-        A cell is off by Σ a_l·Z_l. By E e^(λZ) = 1/(1 − 2·Var·sinh²(λ/2)) its ln is convex in u = 2·Var·sinh²(λ/2), and
+        A cell is off by Σ a_l·Z_l, and `reach_of_geometrics` knows the law of that. Where the terms are too many there
+        is a bound: by E e^(λZ) = 1/(1 − 2·Var·sinh²(λ/2)) its ln is convex in u = 2·Var·sinh²(λ/2), and
         sinh²(aλ/2) ≤ a²/b²·sinh²(bλ/2) for |a| ≤ b. So for a noise Z of variance V and a b with |a_l| ≤ b and
         a_l²·Var_l ≤ b²·V for all l, Chernoff's bound for Σ a_l·Z_l is that for n numbers b·Z, n = Σ a_l²·Var_l/(b²·V).
         """
@@ -238,7 +246,7 @@ class PureMarginalsMechanism(Mechanism):
             return (Fraction(0),) * len(self.plan.tables)
         if len(self.measured) == 1:  # of one table sums are taken
             counts = [self.dimension // prod(shape) for shape in self.shapes]
-            return tuple(reach_of(self.noises[0], Fraction(count), Fraction(1), level) for count in counts)
+            return tuple(reach_along(self.noises[0], ((1, count),), level) for count in counts)
         found: dict[tuple[Fraction, Fraction, int], Fraction] = {}
         halves = []
         for error, (largest, place) in zip(self.squared_errors(), self._coefficients, strict=True):
@@ -248,7 +256,52 @@ class PureMarginalsMechanism(Mechanism):
                 squares = max(error / noise.moment(2).lower, Fraction(257, 256) * largest**2)  # more than one number
                 found[asked] = reach_of(noise, squares, largest, level)
             halves.append(found[asked])
+        variances, near = np.array([float(noise.moment(2).upper) for noise in self.noises]), dict[bytes, Fraction]()
+        for k, terms in enumerate(self._terms):
+            asked_for = terms.tobytes()
+            if asked_for not in near:
+                places, weights, counts = terms
+                reach = reach_of_geometrics(variances[places.astype(int)], weights, counts, level)
+                near[asked_for] = halves[k] if reach is None else reach
+            halves[k] = min(halves[k], near[asked_for])
         return tuple(halves)
+
+    @cached_property
+    def _terms(self) -> list[NDArray[np.float64]]:
+        """For each table the noises that a cell is made of; none where they are too many.
+
+        Columns are kinds of noisy cells: the place of the measured table k, the size of their coefficient, how many
+        they are. Let C = B∩k, and M be the columns in C where a cell of k has the value of the cell of table B. Its
+        coefficient is q_k/(cells_k·cells_B)·Σ g_A·Π_{i∈A} (n_i·[i∈M] − 1) over A ⊆ C, for g_A = cells_A/Σ_j q_j/m_j.
+        """
+        sizes, sums = self.plan.sizes, dict[Columns, tuple[NDArray[np.float64], NDArray[np.float64]]]()
+        shared = [[tuple(i for i in one if i in set(table)) for one in self.measured] for table in self.plan.tables]
+        if sum(1 << len(both) for row in shared for both in row) > _MOST_TERMS:
+            return []
+        for both in {both for row in shared for both in row}:
+            parts = [
+                tuple(i for i, taken in zip(both, some, strict=True) if taken) for some in np.ndindex(*[2] * len(both))
+            ]
+            pieces = np.array([prod(sizes[i] for i in part) / self._heights[part] for part in parts], dtype=object)
+            pieces, many = pieces.reshape([2] * len(both)), np.ones((), dtype=object)
+            for axis, column in enumerate(both):
+                without, within = np.moveaxis(pieces, axis, 0)
+                moved = [without - within, without + (sizes[column] - 1) * within]
+                pieces = np.moveaxis(np.array(moved, dtype=object), 0, axis)
+                many = np.multiply.outer(many, np.array([sizes[column] - 1, 1], dtype=object))
+            sums[both] = (
+                np.abs(pieces.ravel()).astype(np.float64),
+                np.asarray(many, dtype=object).ravel().astype(np.float64),
+            )
+        found = []
+        for table, row in zip(self.plan.tables, shared, strict=True):
+            cells, kinds = prod(sizes[i] for i in table), list[NDArray[np.float64]]()
+            for place, (both, part, count) in enumerate(zip(row, self.parts, self._counts, strict=True)):
+                weights, many = sums[both]
+                factor, beyond = float(Fraction(part**2, count * cells)), count // prod(sizes[i] for i in both)
+                kinds.append(np.array([np.full(len(weights), float(place)), weights * factor, many * beyond]))
+            found.append(np.hstack(kinds))
+        return found
 
     @cached_property
     def _coefficients(self) -> list[tuple[Fraction, int]]:

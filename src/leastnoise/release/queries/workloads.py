@@ -23,7 +23,7 @@ from leastnoise.errors import BadParameter, TooLarge
 from leastnoise.exact import Enclosure, NumberLike, read_rational, scaled, sqrt_enclosure
 from leastnoise.ledger.record import Json
 from leastnoise.mechanisms import KNorm, plan_for
-from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise, reach_of
+from leastnoise.mechanisms.histogram.mapped_noise import MappedNoise, reach_along
 from leastnoise.mechanisms.strategy import Estimates, StrategyMechanism, StrategyRelease
 from leastnoise.model import (
     LEVEL,
@@ -249,7 +249,7 @@ class Workload(CountQuery):
         else:
             value = Fraction(drawn[last] - (drawn[first - 1] if first else 0))
             if isinstance(mechanism, MappedNoise):
-                half = reach_of(mechanism.noise, Fraction(last + 1 - first), Fraction(1), level)
+                half = reach_along(mechanism.noise, ((1, last + 1 - first),), level)
             else:  # each of two prefix sums is off by less with half of the chance
                 half = 2 * max(problem.reaches(mechanism, (1 + level) / 2))
         low, high = value - half, value + half
