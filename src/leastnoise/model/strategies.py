@@ -355,13 +355,17 @@ class StrategyPart:
         if self.workload.answers * len(self.strategy) > _MOST_COEFFICIENTS:
             roots = {error: sqrt_above(error) for error in set(errors)}
             return [roots[error] for error in errors]
+        coefficients, open_yet = self.coefficients()
+        below = self.precision.denominator
+        return [Fraction(max(row)) / below + rest for row, rest in zip(coefficients, open_yet, strict=True)]
+
+    def coefficients(self) -> tuple[list[list[int]], list[Fraction]]:
+        """|m·N·t| for each answer m and row t, times the denominator of N, and for each answer what it may be off."""
         precision = self.precision
         estimates = (self.strategy @ precision.inverse).array()
-        coefficients = abs(self.workload.evaluate(estimates)).max(axis=0)
+        found = abs(self.workload.evaluate(estimates)).T.tolist()
         share = 2 * precision.off / (1 - precision.off)
-        open_yet = [share * sqrt_above(error) for error in errors]
-        below = precision.denominator
-        return [Fraction(most) / below + rest for most, rest in zip(coefficients, open_yet, strict=True)]
+        return found, [share * sqrt_above(error) for error in self.answer_errors]
 
     @cached_property
     def largest_coefficient(self) -> Fraction:

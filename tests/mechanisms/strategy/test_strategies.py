@@ -342,6 +342,30 @@ def test_the_largest_coefficients_are_at_least_those_of_exact_least_squares():
             exact = abs(found).max(axis=0)
             stated = part.largest_coefficients
             assert all(e <= s <= e * Fraction(1001, 1000) for e, s in zip(exact, stated, strict=True))
+            if plan.norm == "l1":
+                laws = PureStrategyMechanism(plan, 1)._coefficients
+                for sizes, (law, off) in zip(abs(found).T, laws, strict=True):
+                    near = [size for size, count in law.T for _ in range(int(count))]
+                    assert off < Fraction(1, 1000) * max(sizes)
+                    for a, b in zip(sorted(sizes), near, strict=True):
+                        assert abs(float(a) - b) <= float(off) + 1e-14 * b
+
+
+@pytest.mark.parametrize("workload", [PrefixSums(64), Ranges(12), HierarchyWorkload([[k // 8 for k in range(48)]])])
+def test_intervals_of_laplace_noise_are_as_wide_as_they_must_be(workload):
+    """By draws of the noise and the coefficients in doubles, for each answer; 0.9 times the width is too little."""
+    mechanism, draws = PureStrategyMechanism(plan_pure_strategy(workload, epsilon=1), 1), 20_000
+    (part,) = mechanism.strategy.parts
+    strategy = part.strategy.doubles()
+    asked = workload.evaluate(np.eye(workload.cells, dtype=int).astype(object)).astype(float).T
+    errors = asked @ np.linalg.solve(strategy.T @ strategy, strategy.T)
+    drawn = errors @ mechanism.noise((len(strategy), draws), SeededSource(8)).astype(float)
+    halves = np.array([float(half) for half in mechanism.half_widths()])
+    assert float(mechanism.widest()) == pytest.approx(halves.max())
+    deviation = (0.05 * 0.95 / draws) ** 0.5
+    for sizes, half in zip(np.abs(drawn), halves, strict=True):
+        assert np.mean(sizes > half + 1e-9) <= 0.05 + 6 * deviation
+        assert np.mean(sizes > 0.9 * half - 1) > 0.05
 
 
 # ── certificates ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -45,6 +45,7 @@ from leastnoise.exact import (
 from leastnoise.mechanisms.histogram.independent_noise import require_drawable
 from leastnoise.mechanisms.histogram.mapped_noise import reach_of
 from leastnoise.mechanisms.numeric import Geometric
+from leastnoise.mechanisms.numeric.sum_of_geometrics import reach_of_geometrics
 from leastnoise.mechanisms.strategy.planning import Strategy
 from leastnoise.mechanisms.truths import add_noise, read_whole_vector
 from leastnoise.model import (
@@ -65,6 +66,9 @@ __all__ = ["Estimates", "PureStrategyMechanism", "StrategyMechanism", "StrategyR
 _GRID_BITS, _STEP_BITS = 32, 48
 _MOST_STEPS = 100
 _TWO_OVER_PI = Fraction(63662, 100000)  # rounded up
+_MOST_COEFFICIENTS = 1 << 17  # answers times rows
+_MOST_KINDS = 1 << 13  # coefficients of all different answers up to which a reach looks at each
+_OPEN_SHARE = Fraction(1, 1 << 20)  # of the chance, for what is not known of the coefficients
 _CLOSE = 12  # bits of an inverse that is good enough for least squares
 
 
@@ -397,22 +401,58 @@ class PureStrategyMechanism(StrategyRelease):
         return sqrt_above(error) * reach_of(self.geometric, Fraction(257, 256), Fraction(1), level)
 
     def longest_reach(self, level: Fraction) -> Fraction:
-        """Chernoff's bound for the largest e and the largest b, which is one for every answer."""
+        """The largest of `reaches`; where terms are many, Chernoff's bound for the largest e and the largest b."""
+        if self._coefficients:
+            return max(self.reaches(level))
         most = prod((part.largest_coefficient for part in self.strategy.parts), start=Fraction(1))
         if not most:
             return Fraction(0)
         return most * reach_of(self.geometric, _above_one(self._largest_error / most**2), Fraction(1), level)
 
     def reaches(self, level: Fraction) -> list[Fraction]:
-        """For each answer an error that it does not exceed with this probability, by Chernoff's bound.
+        """For each answer an error that it does not exceed with this probability.
 
-        The answer is off by Σ a_l·Z_l with ‖a‖² = e and |a_l| ≤ b: `reach_of` for (e/b², 1), times b.
+        The answer is off by Σ a_l·Z_l with ‖a‖² = e and |a_l| ≤ b: `reach_of` for (e/b², 1), times b. Where the terms
+        are few, `reach_of_geometrics` looks at each.
         """
         largest = outer_product([part.largest_coefficients for part in self.strategy.parts])
         found = []
         for error, most in zip(self._errors, largest, strict=True):
             count = _above_one(error / most**2) if most else Fraction(0)
             found.append(most * reach_of(self.geometric, count, Fraction(1), level))
+        return [min(pair) for pair in zip(found, self._near_reaches(level), strict=False)] or found
+
+    @cached_property
+    def _coefficients(self) -> list[tuple[NDArray[np.float64], Fraction]]:
+        """For each answer the sizes of all a_l and how many have it, and an η that they may be off by; none if many."""
+        (part, *others) = self.strategy.parts
+        if others or part.workload.answers * len(part.strategy) > _MOST_COEFFICIENTS:
+            return []
+        (numbers, open_yet), below = part.coefficients(), part.precision.denominator
+        found = list[tuple[NDArray[np.float64], Fraction]]()
+        for row, each in zip(numbers, open_yet, strict=True):
+            sizes = np.array([number / below for number in row], dtype=np.float64)
+            kinds, counts = np.unique(sizes, return_counts=True)
+            found.append((np.stack([kinds, counts.astype(np.float64)]), each))
+        different = {law.tobytes(): law.shape[1] for law, _ in found}
+        return found if sum(different.values()) <= _MOST_KINDS else []
+
+    def _near_reaches(self, level: Fraction) -> list[Fraction]:
+        """The same from all a_l; none where they are many.
+
+        They are known but for an η: the sum of η·Z_l is far off with a small part of the chance only.
+        """
+        rest, reached, found = 1 - level, dict[bytes, Fraction | None](), list[Fraction]()
+        for law, each in self._coefficients:
+            weights, counts = law
+            if (known := law.tobytes()) not in reached:
+                variances = np.full(len(weights), float(self.noise_variance))
+                reached[known] = reach_of_geometrics(variances, weights, counts, 1 - rest * (1 - _OPEN_SHARE))
+            reach = reached[known]
+            if reach is None:
+                return []
+            off = reach_of(self.geometric, Fraction(int(counts.sum())), Fraction(1), 1 - rest * _OPEN_SHARE)
+            found.append(reach + each * off)
         return found
 
     def reason(self) -> Reason:
