@@ -73,7 +73,9 @@ MOST_STRATEGY_CELLS = 4096
 
 MOST_DENSE_CELLS = 1024
 """The same where no structure of the workload is known: hierarchies, ranges with weights, the goal "largest" of ranges,
-independent answers of a matrix. Each step of the search needs all eigenvectors of a matrix of that size."""
+independent answers of a matrix. Each step of the search needs all eigenvectors of a matrix of that size: for 1024 cells
+0.2 s of processor time, for 2048 1.3 s, and an uneven tree needs five steps; then the bound is proven from products of
+matrices of that size in whole numbers."""
 
 MOST_DESIGNED, MOST_DESIGNED_CELLS = 10_000, 1_000
 """The largest count that an answer is designed for, and the cells of such an answer. Cells times counts are at most
