@@ -193,6 +193,9 @@ def test_an_answer_has_no_two_columns_of_one_name(people):
 
 
 REFUSED = {
+    "SELECT COUNT(*) FROM p WHERE p.nothing.age = 70": "column 40.*nothing.age",
+    "SELECT COUNT(*) FROM people AS p WHERE p.city.age = 70": "column.*city.age",
+    "SELECT COUNT(p.city.age) FROM p": "column.*city.age",
     "SELECT * FROM p": r"SELECT \* .*line 1, column 8",
     "SELECT city FROM p": "not in GROUP BY.*column 8",
     "SELECT age, COUNT(*) FROM p GROUP BY city": "not in GROUP BY",

@@ -322,7 +322,7 @@ def _view_of(dataset: Dataset, text: SelectText, *, per_unit: bool = False) -> t
     alias = tables[0].alias
 
     def resolve(parts: tuple[str, ...]) -> str | None:
-        name = parts[-1] if len(parts) > 1 and parts[0] == alias else ".".join(parts)
+        name = ".".join(parts[1:] if len(parts) > 1 and parts[0] == alias else parts)
         return name if name in view.columns else None
 
     return view, text.statement(resolve, per_unit=per_unit)

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import linprog
 
 from leastnoise.checker import check
-from leastnoise.errors import LeastNoiseError
+from leastnoise.errors import BadParameter, LeastNoiseError
 from leastnoise.exact.enclosures import exp_enclosure
 from leastnoise.exact.matrices import RationalMatrix
 from leastnoise.exact.programs import minimise
@@ -129,6 +129,20 @@ def test_the_certificate_is_accepted_and_a_bolder_one_is_not():
         assert check(proof)
         assert not check(replace(proof, privacy=Privacy("ln(2)", "1/13")))
         assert not check(replace(proof, privacy=Privacy("ln(3/2)", "1/12")))
+
+
+@pytest.mark.parametrize("epsilon", [3, 20, 350, 700, 750, 1000, 10_000])
+@pytest.mark.parametrize("change", [2, 3, 10])
+@pytest.mark.filterwarnings("error")
+def test_a_large_epsilon_gives_a_law_or_a_typed_error(epsilon, change):
+    """The program is of doubles: e^750 is none, and e^-750 is zero."""
+    try:
+        found = OptimalNoise(epsilon, Fraction(1, 10**4), change)
+    except BadParameter:
+        assert epsilon > 3
+    else:
+        assert epsilon < 750
+        assert needed_delta(found.masses, exp_enclosure(found.epsilon, 64).lower, change) <= found.delta
 
 
 def test_the_planner_takes_it_where_its_exact_error_is_less():

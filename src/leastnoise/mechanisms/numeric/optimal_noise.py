@@ -64,6 +64,7 @@ _LESS = (1e-9, 1e-7, 1e-5, 1e-3)  # of δ, left free for what the solver rounds
 _LEAST_DELTA = Fraction(1, 1 << 60)
 _MOST_VALUES = 5_000  # on one side
 _MOST_CELLS = 4_000  # of the program: values on one side times Δ
+_MOST_BITS = 1000  # between the largest and the least mass of the program, which are doubles
 _SHOWN = 40  # values on one side for which the certificate holds the whole law
 
 
@@ -242,6 +243,13 @@ def _by_program(
     if change**2 > _MOST_CELLS:
         raise _too_large(change)
     blocks = len(_closed_form(low, delta / change)[0])
+    power = (low.numerator // low.denominator).bit_length() - 1  # e^ε is 2^power at least
+    if power * (blocks + 1) > _MOST_BITS:
+        raise BadParameter(
+            "the program for this noise would need numbers that no double holds",
+            given=f"e^epsilon above 2^{power}",
+            fix="use a smaller epsilon, or Staircase",
+        )
     program = _Program(float(low), change, change * (blocks + 1), order)
     for less in _LESS:
         guess = program.solve(float(delta) * (1 - less))
