@@ -10,11 +10,9 @@ import pytest
 from leastnoise.checker import check
 from leastnoise.designer import design
 from leastnoise.designer.linear.clock import Clock
-from leastnoise.designer.linear.interior_program import solve_inside
-from leastnoise.designer.linear.powers import Powers
 from leastnoise.designer.linear.reduction import make_cells
-from leastnoise.designer.linear.solution import best_constant
-from leastnoise.designer.linear.whole_program import _solution
+from leastnoise.designer.linear.solution import Solution, best_constant
+from leastnoise.designer.linear.whole_program import solve_to_many_digits
 from leastnoise.model import read_problem
 from leastnoise.model.graphs import complete, cycle, from_distance, from_networkx, hypercube, path
 from leastnoise.model.losses import from_matrix
@@ -100,25 +98,30 @@ def test_no_gap_is_left_on_problems_of_up_to_twelve_nodes(seed):
     assert_closed(seed, 12)
 
 
+def alone(cells, clock):
+    """What interior points find without a guess of another solver; nothing but the best constant is known."""
+    rates = None if cells.problem.privacy.is_pure else (Fraction(0),) * len(cells.edge_kinds)
+    return solve_to_many_digits(cells, clock, Solution(cells, best_constant(cells), cells.prior, {}, rates))
+
+
 @pytest.mark.parametrize("delta", [0, "1/100"])
 @pytest.mark.parametrize("objective", ["average", "worst"])
 @pytest.mark.parametrize("graph", ["path:4", "cycle:5", "hypercube:3"])
 def test_interior_points_find_what_others_find(graph, objective, delta):
-    """Alone, without a guess of another solver: orbits, shared arcs, slacks and the worst input."""
+    """Orbits, shared arcs, slacks and the worst input."""
     best = design(graph, "ln(3)", delta, objective=objective, route="symmetry")
     cells = make_cells(read_problem(graph, "ln(3)", delta, objective=objective))
-    powers = Powers(cells.problem.privacy.epsilon * cells.unit)
-    answer = solve_inside(cells, [powers.below(length) for length in cells.lengths.tolist()], Clock())
-    alone = _solution(cells, answer, powers, best_constant(cells))
-    alone.require_private()
-    assert alone.gap <= Fraction(1, 10**12)
-    assert abs(alone.loss - best.loss.lower) <= Fraction(1, 10**11)
+    (found,) = alone(cells, Clock())
+    found.require_private()
+    assert found.gap <= Fraction(1, 10**12)
+    assert abs(found.loss - best.loss.lower) <= Fraction(1, 10**11)
 
 
 def test_a_limit_of_time_ends_the_search_for_digits():
+    """The time is up as soon as the search has begun; what it has is repaired all the same."""
     graph, asked = hard_problem(100, 12)
     cells = make_cells(read_problem(graph, **asked))
-    powers = Powers(cells.problem.privacy.epsilon * cells.unit)
-    clock = Clock(1e-9)
-    answer = solve_inside(cells, [powers.below(length) for length in cells.lengths.tolist()], clock)
-    _solution(cells, answer, powers, best_constant(cells)).require_private()
+    clock = Clock(listener=lambda _: setattr(clock, "limit", 0))
+    (found,) = alone(cells, clock)
+    found.require_private()
+    assert clock.is_over

@@ -153,7 +153,7 @@ def test_sources_send_no_more_than_they_have_and_columns_are_private():
     transport = Transport(nearness, 0.05)
     column = transport.column(8, costs, prices, 60)
     assert (column[:, None] >= nearness * column * (1 - 1e-12)).all()
-    sent = transport.shipment(8, costs, prices, 60, 0.0)
+    sent = transport.shipment(8, costs, prices, 60)
     gains = costs - prices
     given = np.bincount(sent.sources, weights=sent.amounts, minlength=20)
     assert (given <= np.maximum(gains, 0) * (1 + 1e-12) + 1e-300).all()

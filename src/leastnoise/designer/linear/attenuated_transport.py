@@ -7,8 +7,8 @@ to give, c_x − v_x, is sent to sinks and arrives at s reduced by e^(−ε·d(x
 and only if every sink can get v_s − c_s. By the triangle inequality ways with more than one step bring less.
 
 Both are guessed at once: source x sends to the sinks in the ratio of (q_s·e^(−ε·d(x, s)))^(1/τ) for a small temperature
-τ, and q_s grows where too little arrives (Sinkhorn's iteration, Cuturi 2013): two products of a matrix and a vector. At
-the end sinks that got too much give it back to the sources, who send it to those that lack.
+τ, and q_s grows where too little arrives (Sinkhorn's iteration, Cuturi 2013): two products of a matrix and a vector.
+Where a bound is wanted, a sparse linear program over the ways that are nearly best for their source ends the transport.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leastnoise.exact import IntArray
+from leastnoise.model import guess_optimum
 
 __all__ = ["Shipment", "Transport"]
 
@@ -28,7 +29,9 @@ Floats = NDArray[np.float64]
 _TINY = 1e-290
 _FORGOTTEN = 1e-200
 _LONGEST_STEP = 1e3
-_REFILLS = 12
+_NEARLY_BEST = 0.7  # of the best way of a source: the temperature blurs which one it is
+_HARDLY = 1e9  # times what a source has: a way that brings nothing worth a number
+_NOTHING = 1e-9  # of what a source has
 _DEEPEST = 600.0  # powers of e that a double holds, with room
 
 
@@ -72,34 +75,37 @@ class Transport:
         column /= column.max()
         return column
 
-    def shipment(self, output: int, costs: Floats, prices: Floats, rounds: int, least: float) -> Shipment:
-        """What sources send so that sinks get what they want, as nearly as was found.
+    def shipment(self, output: int, costs: Floats, prices: Floats, rounds: int) -> Shipment:
+        """What sources send so that sinks lack as little as possible, along ways that are nearly best.
 
-        Shares of what a source has are left out below `least`.
+        A linear program in the shares f of what a sink wants that come from a source:
+
+            minimise  Σ_s wanted_s·lack_s   subject to   Σ_x f_xs + lack_s ≥ 1,   Σ_s f_xs·wanted_s/arriving_xs ≤ 1
+
+        with arriving_xs = given_x·e^(−ε·d(x, s)). The prices q of the search say which ways may be used at the optimum:
+        those with the largest q_s·e^(−ε·d(x, s)) of their source.
         """
         gains = costs - prices
         found = self._search(output, gains, rounds)
-        if found is None:
-            nothing = np.empty(0, dtype=np.int64)
+        nothing = np.empty(0, dtype=np.int64)
+        if found is None or not len(found[2]):
             return Shipment(nothing, nothing, np.empty(0))
-        sinks, powers, sources, total = found
+        sinks, powers, sources = found
         wanted, given = -gains[sinks], gains[sources]
-        nearness, sharp = self.nearness[np.ix_(sources, sinks)], self._sharp[np.ix_(sources, sinks)]
-        sent = sharp * powers * (given / total)[:, None]
-        for _ in range(_REFILLS):
-            got = (sent * nearness).sum(axis=0)
-            sent *= np.minimum(1, wanted / np.maximum(got, _TINY))
-            lacking = np.flatnonzero(got < wanted)
-            if not len(lacking):
-                break
-            ways = sharp[:, lacking] * powers[lacking]
-            left = np.maximum(given - sent.sum(axis=1), 0)
-            sent[:, lacking] += ways * (left / np.maximum(ways.sum(axis=1), _TINY))[:, None]
-        sent[sent < least * given[:, None]] = 0
-        source, sink = np.nonzero(sent)
-        return Shipment(sources[source], sinks[sink], sent[source, sink])
+        worth = self.nearness[np.ix_(sources, sinks)] * powers**self.temperature
+        is_way = worth >= _NEARLY_BEST * worth.max(axis=1, keepdims=True)
+        source, sink = np.nonzero(is_way & (given > 0)[:, None])
+        part = wanted[sink] / np.maximum(given[source] * self.nearness[sources[source], sinks[sink]], _TINY)
+        used = part < _HARDLY
+        source, sink, part = source[used], sink[used], part[used]
+        shares = _best_shares(source, sink, part, wanted)
+        sent = np.maximum(shares, 0) * part
+        sent /= np.maximum(np.bincount(source, weights=sent, minlength=len(sources)), 1)[source]
+        kept = sent > _NOTHING
+        source, sink = source[kept], sink[kept]
+        return Shipment(sources[source], sinks[sink], sent[kept] * given[source])
 
-    def _search(self, output: int, gains: Floats, rounds: int) -> tuple[IntArray, Floats, IntArray, Floats] | None:
+    def _search(self, output: int, gains: Floats, rounds: int) -> tuple[IntArray, Floats, IntArray] | None:
         wants = gains < 0
         if not wants.any():
             return None
@@ -118,4 +124,20 @@ class Transport:
         kept = np.zeros(len(gains))
         kept[sinks] = powers
         self._known[output] = kept
-        return sinks, powers, sources, np.maximum(sharp @ powers, _TINY)
+        return sinks, powers, sources
+
+
+def _best_shares(source: IntArray, sink: IntArray, part: Floats, wanted: Floats) -> Floats:
+    """f of each way: what it brings of what its sink wants, `part` of what its source has for all of that."""
+    from scipy.sparse import csc_array  # half a second to import, and seldom needed
+
+    ways, sinks = len(part), len(wanted)
+    senders, row = np.unique(source, return_inverse=True)
+    rows = np.concatenate([row, len(senders) + sink, len(senders) + np.arange(sinks)])
+    columns = np.concatenate([np.arange(ways), np.arange(ways + sinks)])
+    matrix = csc_array((np.concatenate([part, np.ones(ways + sinks)]), (rows, columns)))
+    least = np.concatenate([np.full(len(senders), -np.inf), np.ones(sinks)])
+    most = np.concatenate([np.ones(len(senders)), np.full(sinks, np.inf)])
+    cost = np.concatenate([np.zeros(ways), wanted / wanted.max()])
+    found = guess_optimum(cost, matrix, least, most)
+    return np.zeros(ways) if found is None else found.point[:ways]

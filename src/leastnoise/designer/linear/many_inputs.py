@@ -30,12 +30,9 @@ _BOX = 4.0
 _UNIT = 0.01  # of a column of the box
 _BOX_HOLDS = 0.02  # the gap below which the box is given up
 _ROUNDS_IN_THE_BOX = 25
-_THETAS = (0.99, 1.0)  # of the least ratio of cost to price: prices scaled so are nearly a bound
-_WORTH_A_BOUND = 0.3  # of the gap that is left
-_ROUNDS_BETWEEN_BOUNDS = 5
+_NEARER = 0.85  # of the goal: what sinks lack lowers the bound
 _NEW = 1 - 1e-4  # a ratio below which a column is worth having
 _MOST_COLUMNS = 8  # for each row, before those of no use are dropped
-_LEAST_SHARE = 1e-3
 _NEGLIGIBLE = 1e-9  # a weight
 _FOR_THE_END = 0.15  # of the time that is allowed
 
@@ -87,10 +84,13 @@ class _Search:
         self._owners = np.append(np.arange(outputs), constant)
         self._columns: Floats = columns / columns.sum(axis=0)
         self._is_boxed = True
-        self._rounds, self._waiting = 0, 0
+        self._rounds = 0
         self._slowest = 0.0
         self._loss = total
+        self._likely: tuple[float, Floats] = (0.0, np.zeros(rows))
         self._best: tuple[float, Floats] = (0.0, np.zeros(rows))
+        self._sent: tuple[Shipment, ...] = ()
+        self._goal = _NEARER * _GOOD
 
     def _row_weights(self) -> Floats:
         """The prior, as far as costs show it."""
@@ -100,7 +100,8 @@ class _Search:
 
     @property
     def _gap(self) -> float:
-        return 1 - self._best[0] / self._loss if self._loss > 0 else 0.0
+        """What the likely bound leaves, relatively."""
+        return 1 - self._likely[0] / self._loss if self._loss > 0 else 0.0
 
     def go_on(self) -> bool:
         """One round; whether another one is worth its time."""
@@ -109,17 +110,19 @@ class _Search:
         prices = self._mix()[1]
         ratio, added = self._price(prices)
         likely = min(ratio, 1.0) * float(prices.sum())
-        self._waiting += 1
-        worth = 0.0 if self._waiting >= _ROUNDS_BETWEEN_BOUNDS else _WORTH_A_BOUND
-        if likely - self._best[0] > worth * (self._loss - self._best[0]):
-            self._bound(prices, ratio)
-            self._waiting = 0
+        if likely > self._likely[0]:
+            self._likely = likely, min(ratio, 1.0) * prices
         self._rounds += 1
         self._slowest = max(self._slowest, clock.seconds - began)
         if self._is_boxed and (self._gap < _BOX_HOLDS or self._rounds > _ROUNDS_IN_THE_BOX or added == 0):
             self._is_boxed = False
             return self._has_time()
-        return self._has_time() and added > 0 and self._gap > _GOOD and self._rounds < _MOST_ROUNDS
+        is_going = self._has_time() and added > 0 and self._rounds < _MOST_ROUNDS
+        if is_going and (self._is_boxed or self._gap > self._goal):
+            return True
+        self.prove()
+        self._goal *= _NEARER
+        return is_going and 1 - self._best[0] / self._loss > _GOOD
 
     def _has_time(self) -> bool:
         """Whether another round, and what comes after, will be over in time."""
@@ -179,22 +182,20 @@ class _Search:
             kept = np.union1d(kept, first)
             self._columns, self._owners = self._columns[:, kept], self._owners[kept]
 
-    def _bound(self, prices: Floats, ratio: float) -> None:
-        """Scale the prices until sinks get nearly what they want; what they lack lowers the bound."""
-        for theta in _THETAS:
-            scaled = min(1.0, theta * ratio) * prices
-            worst = np.zeros(len(prices))
-            for output in range(self._costs.shape[1]):
-                self._clock.tick()
-                worst = np.maximum(worst, self._lack(output, scaled))
-            bound = float(scaled.sum() - worst.sum())
-            if bound <= self._best[0]:
-                break
-            self._best = bound, scaled
+    def prove(self) -> None:
+        """What the likely prices prove: sinks lack a little, and that lowers the bound."""
+        prices = self._likely[1]
+        worst, sent = np.zeros(len(prices)), []
+        for output in range(self._costs.shape[1]):
+            self._clock.tick()
+            sent.append(self._transport.shipment(output, self._costs[:, output], prices, _SEARCH))
+            worst = np.maximum(worst, self._lack(output, prices, sent[-1]))
+        bound = float(prices.sum() - worst.sum())
+        if bound > self._best[0] or not self._sent:
+            self._best, self._sent = (bound, prices), tuple(sent)
 
-    def _lack(self, output: int, prices: Floats) -> Floats:
+    def _lack(self, output: int, prices: Floats, sent: Shipment) -> Floats:
         gains = self._costs[:, output] - prices
-        sent = self._transport.shipment(output, self._costs[:, output], prices, _SEARCH, _LEAST_SHARE)
         arrived = sent.amounts * self._transport.nearness[sent.sources, sent.sinks]
         got = gains + np.bincount(sent.sinks, weights=arrived, minlength=len(gains))
         return np.where(gains < 0, np.maximum(-got, 0), 0.0)
@@ -206,9 +207,4 @@ class _Search:
         weights = whole_sums(self._columns, np.where(weights > _NEGLIGIBLE, weights, 0.0))
         law = np.zeros(self._costs.shape)
         np.add.at(law.T, self._owners, (self._columns * weights).T)
-        prices = self._best[1]
-        sent = tuple(
-            self._transport.shipment(output, self._costs[:, output], prices, _SEARCH, _LEAST_SHARE)
-            for output in range(self._costs.shape[1])
-        )
-        return RoughDesign(law, float((law * self._costs).sum()), prices, self._best[0], sent)
+        return RoughDesign(law, float((law * self._costs).sum()), self._best[1], self._best[0], self._sent)
