@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from leastnoise.apps.design import design as command
-from leastnoise.apps.design_plots import heat_map_text, plot_design, plot_frontier
+from leastnoise.apps.design_plots import heat_map_text, plot_design, plot_frontier, plot_places
 from leastnoise.checker import check
 from leastnoise.designer.comparison import compare
 from leastnoise.designer.designer import design
@@ -127,6 +127,17 @@ def test_a_picture_is_the_same_each_time(tmp_path):
         plot_design(design("path:1000", 1), tmp_path / "large.svg")
     with pytest.raises(BadParameter, match="can't be written"):
         plot_design(found, tmp_path / "none" / "x.svg")
+
+
+def test_a_map_of_more_places_than_a_heat_map_has_rows(tmp_path):
+    """Of a design by a theorem, for speed: what a map shows is the loss of each place."""
+    found = design("path:450", "ln(2)")
+    plot_places(found, {str(node): (50 + node / 100, 7 + node % 9) for node in range(450)}, tmp_path / "map.svg")
+    drawn = (tmp_path / "map.svg").read_text()
+    assert drawn.count("<use") >= 450
+    assert "km" in drawn
+    with pytest.raises(TooLarge):
+        plot_design(found, tmp_path / "heat.svg")
 
 
 def test_without_matplotlib_the_error_says_what_to_install(tmp_path, monkeypatch):

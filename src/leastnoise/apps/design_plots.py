@@ -23,6 +23,7 @@ _SHADES = " ·░▒▓█"
 _MOST_SHOWN = 48
 _MOST_DRAWN = 400
 _MOST_NAMED = 40  # places whose names are written
+_MOST_PLACED = 5000
 
 
 def law_of(design: Design, most: int = _MOST_DRAWN) -> NDArray[np.float64]:
@@ -70,14 +71,15 @@ def plot_places(design: Design, places: Mapping[str, tuple[Any, Any]], path: str
     from leastnoise.release.pictures import literal, picture
 
     problem = design.problem
-    law, names = law_of(design), list(problem.graph.nodes)
+    law, names = law_of(design, _MOST_PLACED), list(problem.graph.nodes)
     table = np.array([[float(cost) for cost in row] for row in problem.loss_table.rows])
     losses = (law * table.T).sum(axis=1)
     weights = np.array([float(weight) for weight in problem.weights])
+    unit = ", km" if problem.is_distance_loss else ""
     points = np.array([[float(part) for part in places[str(name)]] for name in names])
     with picture(path, (6.4, 5.4)) as figure:
         axes = figure.subplots()
-        sizes = 20 + 380 * weights / weights.max()
+        sizes = (20 + 380 * weights / weights.max()) * min(1, _MOST_NAMED / len(names)) ** 0.5
         drawn = axes.scatter(
             points[:, 1], points[:, 0], s=sizes, c=losses, cmap="viridis_r", edgecolor="white", zorder=2
         )
@@ -88,7 +90,7 @@ def plot_places(design: Design, places: Mapping[str, tuple[Any, Any]], path: str
         axes.set(xlabel="longitude", ylabel="latitude", title=literal(f"{len(names)} places, {problem.privacy} per km"))
         axes.set_aspect(1 / max(0.1, float(np.cos(np.radians(points[:, 0].mean())))), adjustable="datalim")
         axes.margins(0.12)
-        figure.colorbar(drawn, label=literal(f"expected {problem.loss_name} there"))
+        figure.colorbar(drawn, label=literal(f"expected {problem.loss_name} there{unit}"))
 
 
 def plot_frontier(comparison: Comparison, path: str | Path) -> None:

@@ -161,6 +161,25 @@ def test_sources_send_no_more_than_they_have_and_columns_are_private():
     assert transport.column(8, costs, np.zeros(20), 60) is None
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_sinks_get_what_they_want_where_no_column_is_missing(seed):
+    """Prices are lowered to the ratio of the best column; the dual of a transport then has no lack."""
+    rng = np.random.default_rng(seed)
+    points = rng.random((25, 2))
+    distances = np.linalg.norm(points[:, None] - points, axis=2)
+    nearness, costs = np.exp(-6 * distances), distances[:, 3] / 25
+    prices, transport = np.full(25, rng.uniform(0.1, 0.6) / 25), Transport(nearness, 0.05)
+    for _ in range(20):
+        column = transport.column(3, costs, prices, 100)
+        prices *= min(1, costs @ column / (prices @ column))
+    gains, sent = costs - prices, transport.shipment(3, costs, prices, 100)
+    got = np.bincount(sent.sinks, weights=sent.amounts * nearness[sent.sources, sent.sinks], minlength=25)
+    wanted = np.maximum(-gains, 0)
+    assert wanted.sum() > 0
+    assert np.maximum(wanted - got, 0).sum() <= 5e-3 * wanted.sum()
+    assert len(sent.sources) <= 25
+
+
 def test_an_interior_point_finds_the_optimum():
     cost, matrix = np.array([1.0, 2.0, 3.0, 5.0]), np.array([[1.0, 0.0, 1.0, 1.0], [0.0, 1.0, 1.0, 2.0]])
     weights, prices = mix_inside(cost, matrix, 1e-8)

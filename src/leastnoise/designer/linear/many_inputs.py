@@ -25,14 +25,17 @@ Floats = NDArray[np.float64]
 _GOOD = 0.01  # the relative gap at which the search ends
 _MOST_ROUNDS = 80
 _TEMPERATURE = 0.05
-_SEARCH = 60  # iterations of a search for a column
+_SEARCH = 20  # iterations of a search for a column; it begins where the last one ended
+_CAREFUL_SEARCH = 60  # where a bound depends on it
+_STAY = 0.3  # the weight of the best prices so far among those that are asked for columns (Wentges 1997)
 _BOX = 4.0
 _UNIT = 0.01  # of a column of the box
-_BOX_HOLDS = 0.02  # the gap below which the box is given up
-_ROUNDS_IN_THE_BOX = 25
+_BOX_HOLDS = 0.011  # the gap below which the box is given up
+_ROUNDS_IN_THE_BOX = 40
 _NEARER = 0.85  # of the goal: what sinks lack lowers the bound
+_STUCK = 1 + 1e-6  # times the likely bound: less is no progress
 _NEW = 1 - 1e-4  # a ratio below which a column is worth having
-_MOST_COLUMNS = 8  # for each row, before those of no use are dropped
+_MOST_COLUMNS = 6  # for each row, before those of no use are dropped
 _NEGLIGIBLE = 1e-9  # a weight
 _FOR_THE_END = 0.15  # of the time that is allowed
 
@@ -108,16 +111,19 @@ class _Search:
         clock, began = self._clock, self._clock.seconds
         clock.tick()
         prices = self._mix()[1]
+        if self._likely[0] > 0:
+            prices = _STAY * self._likely[1] + (1 - _STAY) * prices
         ratio, added = self._price(prices)
         likely = min(ratio, 1.0) * float(prices.sum())
+        is_stuck = not added and likely <= _STUCK * self._likely[0]
         if likely > self._likely[0]:
             self._likely = likely, min(ratio, 1.0) * prices
         self._rounds += 1
         self._slowest = max(self._slowest, clock.seconds - began)
-        if self._is_boxed and (self._gap < _BOX_HOLDS or self._rounds > _ROUNDS_IN_THE_BOX or added == 0):
+        if self._is_boxed and (self._gap < _BOX_HOLDS or self._rounds > _ROUNDS_IN_THE_BOX or is_stuck):
             self._is_boxed = False
             return self._has_time()
-        is_going = self._has_time() and added > 0 and self._rounds < _MOST_ROUNDS
+        is_going = self._has_time() and not is_stuck and self._rounds < _MOST_ROUNDS
         if is_going and (self._is_boxed or self._gap > self._goal):
             return True
         self.prove()
@@ -188,11 +194,12 @@ class _Search:
         worst, sent = np.zeros(len(prices)), []
         for output in range(self._costs.shape[1]):
             self._clock.tick()
-            sent.append(self._transport.shipment(output, self._costs[:, output], prices, _SEARCH))
+            sent.append(self._transport.shipment(output, self._costs[:, output], prices, _CAREFUL_SEARCH))
             worst = np.maximum(worst, self._lack(output, prices, sent[-1]))
         bound = float(prices.sum() - worst.sum())
         if bound > self._best[0] or not self._sent:
             self._best, self._sent = (bound, prices), tuple(sent)
+        self._likely = min(self._likely[0], bound), prices
 
     def _lack(self, output: int, prices: Floats, sent: Shipment) -> Floats:
         gains = self._costs[:, output] - prices
