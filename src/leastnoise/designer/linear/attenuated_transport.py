@@ -128,7 +128,7 @@ class Transport:
 
 
 def _best_shares(source: IntArray, sink: IntArray, part: Floats, wanted: Floats) -> Floats:
-    """f of each way: what it brings of what its sink wants, `part` of what its source has for all of that."""
+    """What each way brings, as a share of what its sink wants; all of that is `part` of what its source has."""
     from scipy.sparse import csc_array  # half a second to import, and seldom needed
 
     ways, sinks = len(part), len(wanted)
