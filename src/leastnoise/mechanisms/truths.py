@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadParameter, LeastNoiseError, TooLarge
+from leastnoise.errors import BadParameter, LeastNoiseError, TooLarge, UnknownLabel
 from leastnoise.exact import (
     Exact,
     NumberLike,
@@ -37,6 +37,7 @@ __all__ = [
     "add_noise",
     "name_places",
     "place_of",
+    "private_place",
     "read_candidates",
     "read_real",
     "read_records",
@@ -196,6 +197,15 @@ def place_of(label: Hashable, candidates: Sequence[Hashable]) -> int:
     except ValueError:
         pass
     raise unknown_label(label, candidates, "candidate")
+
+
+def private_place(truth: Any, options: Sequence[Hashable]) -> int:
+    """The place of a private label among public options; an error does not show it."""
+    try:
+        return place_of(truth, options)
+    except (UnknownLabel, TypeError):
+        pass
+    raise BadParameter("the truth must be one of the options", fix="map other labels to an option before asking")
 
 
 def name_places(places: NDArray[np.int64], candidates: Sequence[Hashable]) -> NDArray[Any]:

@@ -15,6 +15,7 @@ from leastnoise.mechanisms.choice import (
     PeelingTopK,
     PermuteAndFlip,
     RandomizedResponse,
+    SubsetSelection,
     UnknownTopK,
 )
 from leastnoise.model.graphs import complete, from_edges, grid
@@ -140,6 +141,24 @@ CASES = [
         loss=lambda output, answer: output != answer,
         bad_parameters={"epsilon": BAD["epsilon"], "options": [1, 0, ["a"], ["a", "a"]]},
         bad_answers=[98765, "98765", None, 1.5, [98765]],
+    ),
+    case(
+        SubsetSelection,
+        {"epsilon": "ln(3)", "options": 5, "chosen": 2},
+        complete(5),
+        list(combinations(range(5), 2)),
+        bad_parameters={
+            "epsilon": BAD["epsilon"],
+            "options": [1, 0, ["a"], ["a", "a"]],
+            "chosen": [0, 5, 1.5, "x", True],
+        },
+        bad_answers=[98765, "98765", None, 1.5, [98765]],
+    ),
+    case(
+        SubsetSelection,
+        {"epsilon": 1, "options": ["tea", "coffee", "milk"]},
+        complete(3),
+        [("tea",), ("coffee",), ("milk",)],
     ),
     case(
         RandomizedResponse,

@@ -5,6 +5,7 @@ from leastnoise.mechanisms.choice.exponential import ApproximateExponential, Exp
 from leastnoise.mechanisms.choice.noisy_top_k import NoisyTopK
 from leastnoise.mechanisms.choice.permute_and_flip import MostCommon, PermuteAndFlip
 from leastnoise.mechanisms.choice.randomized_response import RandomizedResponse
+from leastnoise.mechanisms.choice.subset_selection import FrequencyPlan, SubsetSelection, plan_frequencies
 from leastnoise.mechanisms.choice.top_k import OneShotTopK, PeelingTopK
 from leastnoise.mechanisms.choice.unknown_options import UnknownTopK
 
@@ -12,11 +13,14 @@ __all__ = [
     "ApproximateExponential",
     "BestPrice",
     "Exponential",
+    "FrequencyPlan",
     "MostCommon",
     "NoisyTopK",
     "OneShotTopK",
     "PeelingTopK",
     "PermuteAndFlip",
     "RandomizedResponse",
+    "SubsetSelection",
     "UnknownTopK",
+    "plan_frequencies",
 ]

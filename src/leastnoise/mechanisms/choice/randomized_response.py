@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.errors import BadParameter, UnknownLabel
+from leastnoise.errors import BadParameter
 from leastnoise.exact import (
     Enclosure,
     Exact,
@@ -29,7 +29,7 @@ from leastnoise.exact import (
     read_rate,
     require_secure,
 )
-from leastnoise.mechanisms.truths import Candidates, name_places, place_of, read_candidates
+from leastnoise.mechanisms.truths import Candidates, name_places, place_of, private_place, read_candidates
 from leastnoise.model import LEVEL, Certificate, ErrorEstimate, Mechanism, Privacy, Reason, TheoremCertificate, events
 from leastnoise.model.graphs import complete
 
@@ -70,14 +70,14 @@ class RandomizedResponse(Mechanism):
 
     def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
         """The true label, moved on by a number of places that is zero with odds e^epsilon against each other."""
-        place = self._place(truth)
+        place = private_place(truth, self.options)
         if size is None:
             return self.options[(place + self._moves(None, source)) % len(self.options)]
         return name_places((place + self._moves(size, source)) % len(self.options), self.options)
 
     def draw_each(self, truths: Iterable[Hashable], source: Source | None = None) -> NDArray[Any]:
         """One independent response for each of many people's labels; for tests and simulations, with any source."""
-        places = np.array([self._place(truth) for truth in truths], dtype=np.int64)
+        places = np.array([private_place(truth, self.options) for truth in truths], dtype=np.int64)
         return name_places((places + self._moves(len(places), source)) % len(self.options), self.options)
 
     def release_each(self, truths: Iterable[Hashable], source: Source | None = None) -> NDArray[Any]:
@@ -86,7 +86,7 @@ class RandomizedResponse(Mechanism):
 
     def pmf(self, output: Hashable, truth: Any, bits: int = 64) -> Enclosure:
         """P(output | truth)."""
-        told = place_of(output, self.options) == self._place(truth)
+        told = place_of(output, self.options) == private_place(truth, self.options)
         return self._at_odds(lambda odds: (odds if told else 1) / (odds + len(self.options) - 1), bits)
 
     def error(self) -> ErrorEstimate:
@@ -136,14 +136,6 @@ class RandomizedResponse(Mechanism):
         exponents = np.zeros(len(self.options), dtype=np.int64)
         exponents[0] = 1
         return categorical_exp(exponents, None, size, source, rate=self.epsilon)
-
-    def _place(self, truth: Any) -> int:
-        """The place of a private label; an error does not show it."""
-        try:
-            return place_of(truth, self.options)
-        except (UnknownLabel, TypeError):
-            pass
-        raise BadParameter("the truth must be one of the options", fix="map other labels to an option before asking")
 
     def _wrong(self) -> Enclosure:
         others = len(self.options) - 1
