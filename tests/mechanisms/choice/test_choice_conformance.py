@@ -154,12 +154,7 @@ CASES = [
         },
         bad_answers=[98765, "98765", None, 1.5, [98765]],
     ),
-    case(
-        SubsetSelection,
-        {"epsilon": 1, "options": ["tea", "coffee", "milk"]},
-        complete(3),
-        [("tea",), ("coffee",), ("milk",)],
-    ),
+    case(SubsetSelection, {"epsilon": 1, "options": 3}, complete(3), [(0,), (1,), (2,)]),
     case(
         RandomizedResponse,
         {"epsilon": 5, "options": ["yes", "no"]},
