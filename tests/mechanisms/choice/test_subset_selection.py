@@ -251,6 +251,8 @@ def test_what_cannot_be_answered_is_refused():
         assert mechanism.pmf(output, 0) == Enclosure(Fraction(0), Fraction(0))
     with pytest.raises(TooLarge):
         SubsetSelection(1, 100).outputs()
+    with pytest.raises(TooLarge, match="options"):
+        SubsetSelection(1, 2**24 + 1)
     with pytest.raises(BadParameter, match="irrational"):
         SubsetSelection(1, 5).certificate()
     with pytest.raises(BadParameter, match="people"):

@@ -45,6 +45,7 @@ __all__ = ["FrequencyPlan", "SubsetSelection", "plan_frequencies"]
 
 _SHOWN = 6  # labels in a certificate
 _BLOCK = 1 << 22  # places that are shuffled at once
+_MOST_OPTIONS = 1 << 24  # all other places are shuffled for each response
 _MOST_OUTPUTS = 10**6
 _BITS = 128  # of what an estimate is made from
 
@@ -77,12 +78,16 @@ class SubsetSelection(Mechanism):
         count = len(self.options)
         if count < 2:
             raise BadParameter("options must be at least two", given=count, fix="one label tells nothing")
+        if count > _MOST_OPTIONS:
+            raise TooLarge(
+                f"options of a response are at most {_MOST_OPTIONS}", given=count, fix="use RandomizedResponse"
+            )
         read = None if chosen is None else read_integer(chosen, "chosen", at_least=1, at_most=count - 1)
         object.__setattr__(self, "chosen", _best(self.epsilon, count)[0] if read is None else read)
 
     @property
     def event(self) -> Pure:
-        """Epsilon."""
+        """A pure epsilon."""
         return Pure(self.epsilon)
 
     def draw(self, truth: Any, size: Size = None, source: Source | None = None) -> Any:
