@@ -46,6 +46,7 @@ PARTS = {
     "medians": "run",
     "quantiles": "run",
     "keys": "rows",
+    "graphs": "run",
     "publications": "rows",
     "designs": "run",
 }

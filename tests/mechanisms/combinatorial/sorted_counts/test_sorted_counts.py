@@ -13,6 +13,7 @@ from leastnoise.mechanisms.combinatorial.sorted_counts import (
     IsotonicCounts,
     SortedCounts,
     partition_weights,
+    plan_sorted_counts,
     zipf_counts,
 )
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import (
@@ -180,6 +181,66 @@ def test_the_bound_for_all_lists_is_above_what_lists_have():
     bound = mechanism.error().expected.upper
     assert all(mechanism.error_at(counts).upper < bound for counts in lists)
     assert mechanism.reason().lower_bound.upper < bound
+
+
+def corners(counts, top=None):
+    """That can move: outer ones, and inner ones without that to the right of the last column that there may be."""
+    return 2 * len(set(counts)) + (top is None or len(counts) < top)
+
+
+def moved(decay):
+    """Σ j·q^j/(1 − q^j) and −Σ ln(1 − q^j), by the definitions, in doubles."""
+    powers = [(j, float(decay) ** j) for j in range(1, 200)]
+    return sum(j * power / (1 - power) for j, power in powers), -sum(log(1 - power) for _, power in powers)
+
+
+@pytest.mark.parametrize("top", [None, 2])
+@pytest.mark.parametrize("decay", [Fraction(1, 20), Fraction(1, 4), Fraction(3, 5)], ids=str)
+def test_what_a_corner_adds_bounds_the_error_and_the_normaliser_of_every_list(decay, top):
+    """All lists of up to eight records; the empty list attains both bounds, so neither can be lower."""
+    size, ways = moved(decay)
+    for counts in up_to(8):
+        if top is not None and len(counts) > top:
+            continue
+        border, closed = border_of(*read_counts(list(counts)), columns=top), top is not None
+        number = corners(counts, top)
+        expected = expected_distance(border, decay, closed=closed)
+        total = log(normaliser(border, decay, closed=closed))
+        assert float(expected.lower) <= number * size
+        assert total <= number * ways + 1e-12
+        if not counts and top is None:
+            assert float(expected.upper) >= size * (1 - 1e-9)
+            assert total == pytest.approx(ways, rel=1e-12)
+
+
+@pytest.mark.parametrize("top", [None, 1, 3])
+@pytest.mark.parametrize("epsilon", [1, 2, 4, 8])
+def test_the_stated_error_is_above_that_of_every_list_and_near_the_largest_where_epsilon_is_large(epsilon, top):
+    mechanism = SortedCounts(epsilon, 10, top)
+    stated = mechanism.error().expected.upper
+    worst = max(mechanism.error_at(list(counts)).lower for counts in up_to(10))
+    assert worst <= stated
+    if epsilon >= 4:
+        assert stated <= Fraction(3, 2) * worst
+
+
+@pytest.mark.parametrize(("epsilon", "factor"), [(4, "1.15"), (3, "1.4"), (2, "2.5"), (1, "3.8"), ("1/2", "3.9")])
+def test_how_far_the_stated_error_is_above_the_worst_shape_that_is_known(epsilon, factor):
+    """Of 200,000 records in steps of the same width and height."""
+    mechanism, shapes = SortedCounts(epsilon, 200_000), []
+    for step in (1, 2, 4, 6, 8, 16):
+        number = int(((1 + 8 * 200_000 / step**2) ** 0.5 - 1) / 2)
+        shapes.append(mechanism.error_at(np.repeat(np.arange(number, 0, -1) * step, step)).lower)
+    assert max(shapes) <= mechanism.error().expected.upper <= Fraction(factor) * max(shapes)
+
+
+def test_a_list_of_known_length_has_less_noise():
+    """A plan that is told how many counts there are compares the law on lists of that length."""
+    counts = [36, 22, 17, *range(16, 0, -1), *[1] * 58]
+    free, known = (plan_sorted_counts(1, sum(counts), longest=n, example=counts) for n in (None, len(counts)))
+    name = SortedCounts.name
+    assert known.on_example[name] < free.on_example[name]
+    assert known.at_worst[name] <= free.at_worst[name]
 
 
 def test_the_quantile_holds_on_a_staircase():

@@ -4,6 +4,12 @@ E‖x − Y‖₁ = −d ln Z/dc at q = e^-c, and ln Z is convex in c. So its sl
 for every c' < c, with Z ≥ 1 (y = x): E ≤ ln Z(c')/(c − c') and P(‖x − Y‖₁ ≥ t) ≤ Z(c')·e^(−(c−c')t).
 There are at most e^(π√(2n/3)) lists of at most n records (Φ(e^-s)⁻¹ ≤ e^(π²/6s), at s = π/√(6n)), which bounds Z(c')
 for all lists of N records at once; lists of r counts have Z(c') ≤ ((1 + q')/(1 − q'))^r as well.
+
+Where q is small the corners of the diagram count. With m distinct counts it has m outer and m + 1 inner ones, and
+m(m + 1)/2 ≤ N. What of Y differs from x beyond one of them is, in expectation, at most as large as a diagram λ drawn
+with P ∝ q^|λ|, and there are at most Φ(q')⁻¹ ways for it (docs/theory/sorted_counts.md). Hence
+    E ≤ (2m + 1)·Σ_{j≥1} j·q^j/(1 − q^j),        Z(c') ≤ Φ(q')^−(2m+1).
+For r counts at most 2r corners can move.
 """
 
 from __future__ import annotations
@@ -11,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from math import exp, log, log1p, pi, sqrt
+from math import exp, isqrt, log, log1p, pi, sqrt
 
 from leastnoise.exact import Ball, Enclosure, above, below, enclose, evaluate, ln_enclosure, of_fraction
 from leastnoise.mechanisms.combinatorial.sorted_counts.diagram import Border
@@ -23,6 +29,7 @@ __all__ = ["distance_bounds", "expected_distance", "normaliser"]
 
 _SPREAD = Fraction(1, 10**4)  # the slopes are taken between q and q·(1 ± this)
 _LN2_BITS = 96
+_MOST_TERMS = 400  # of sums over j; the rest is bounded
 
 
 def normaliser(border: Border, decay: Fraction, *, closed: bool, bits: int = 64) -> Enclosure:
@@ -53,8 +60,10 @@ def distance_bounds(total: int, longest: int | None, decay: Fraction, level: Fra
 
     Both hold for all lists of at most `total` records, cut to the `longest` largest counts if that is given.
     """
-    candidates = [_all_lists(total, decay)] + ([] if longest is None else [_short_lists(longest, decay)])
-    means, tails = [], []
+    corners = _most_corners(total, longest)
+    candidates = [_all_lists(total, decay), _few_corners(corners, decay)]
+    candidates += [] if longest is None else [_short_lists(longest, decay)]
+    means, tails = [enclose(lambda: corners * _mean_size(of_fraction(decay)))], []
     for logarithm, rate in candidates:
         means.append(enclose(partial(_chernoff, logarithm, rate, decay, Fraction(1))))
         tails.append(enclose(partial(_chernoff, logarithm, rate, decay, 1 - level)).upper)
@@ -85,6 +94,50 @@ def _all_lists(total: int, decay: Fraction) -> tuple[Callable[[], Ball], Fractio
         return 2 * s * records + ((-(-c).expm1()) / (-(s - c).expm1())).log()
 
     return logarithm, chosen
+
+
+def _most_corners(total: int, longest: int | None) -> int:
+    """How many corners of the diagram of so many records, of so many counts at most, can move.
+
+    >>> _most_corners(6, None), _most_corners(5, None), _most_corners(6, 2)
+    (7, 5, 4)
+    """
+    every = 2 * ((isqrt(8 * total + 1) - 1) // 2) + 1
+    return every if longest is None else min(every, 2 * longest)
+
+
+def _few_corners(corners: int, decay: Fraction) -> tuple[Callable[[], Ball], Fraction]:
+    rate = -log(decay)
+
+    def guess(c: float) -> float:
+        terms = range(1, min(int(40 / c) + 2, _MOST_TERMS))
+        return -sum(log1p(-exp(-c * j)) for j in terms) / (rate - c)
+
+    chosen = Fraction(min((rate * i / 32 for i in range(1, 32)), key=guess)).limit_denominator(10**12)
+    return (lambda: corners * _log_number((-of_fraction(chosen)).exp())), chosen
+
+
+def _mean_size(decay: Ball) -> Ball:
+    """At least Σ j·q^j/(1 − q^j), the expected size of a diagram λ with P ∝ q^|λ|; more only for q near one.
+
+    All terms after the J-th are together at most q^(J+1)·((J + 1)/(1 − q) + q/(1 − q)²)/(1 − q^(J+1)).
+    """
+    total, power = Ball(0), Ball(1)
+    for j in range(1, _MOST_TERMS + 1):
+        power *= decay
+        total += j * power / (1 - power)
+    power *= decay
+    return total + power * ((_MOST_TERMS + 1) / (1 - decay) + decay / (1 - decay) ** 2) / (1 - power)
+
+
+def _log_number(decay: Ball) -> Ball:
+    """At least ln Φ(q)⁻¹ = −Σ ln(1 − q^j); the terms after the J-th are at most Σ q^j/(1 − q^(J+1))."""
+    total, power = Ball(0), Ball(1)
+    for _ in range(_MOST_TERMS):
+        power *= decay
+        total -= (1 - power).log()
+    power *= decay
+    return total + power / ((1 - decay) * (1 - power))
 
 
 def _short_lists(longest: int, decay: Fraction) -> tuple[Callable[[], Ball], Fraction]:

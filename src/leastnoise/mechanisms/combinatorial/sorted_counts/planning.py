@@ -60,7 +60,8 @@ def plan_sorted_counts(
         epsilon: The privacy, where a record comes or goes.
         total: About how many records there are.
         top: How many of the largest counts are asked for; all if left out.
-        longest: How many counts there can be at most; `total` if left out.
+        longest: How many counts there can be at most; `total` if left out. Where it is given, so many are released, the
+            last of them zeros, which is less noise than a list of any length.
         example: A public list of counts like the one to be released; one by Zipf's law if left out.
 
     >>> plan = plan_sorted_counts(epsilon=0.25, total=10_000)
@@ -71,9 +72,11 @@ def plan_sorted_counts(
     counts = zipf_counts(records) if example is None else _read_example(example)
     length = top if top is not None else records if longest is None else longest
     ways: list[SortedCounts | IsotonicCounts] = []
+    short = read_integer(length, "longest", at_least=1) <= MOST_COUNTS
+    most = length if short and longest is not None else top
     if read_epsilon(epsilon) >= LEAST_EPSILON:
-        ways.append(SortedCounts(epsilon, records, top))
-    if read_integer(length, "longest", at_least=1) <= MOST_COUNTS:
+        ways.append(SortedCounts(epsilon, records, most))
+    if short:
         ways.append(IsotonicCounts(epsilon, records, length))
     if not ways:
         raise TooLarge(
@@ -82,7 +85,7 @@ def plan_sorted_counts(
     seen = {way.name: _error_on(way, counts) for way in ways}
     best = min(ways, key=lambda way: seen[way.name])
     at_worst = {way.name: float(way.error().expected.upper) for way in ways}
-    return SortedCountsPlan(best, seen, at_worst, sorted_counts_bound(records, ways[0].epsilon, top))
+    return SortedCountsPlan(best, seen, at_worst, sorted_counts_bound(records, ways[0].epsilon, most))
 
 
 def zipf_counts(total: NumberLike, exponent: NumberLike = 1, distinct: NumberLike | None = None) -> Integers:
