@@ -48,7 +48,7 @@ __all__ = ["NOTES", "covers", "cuts", "degrees", "facilities", "run", "sorted_li
 Integers = NDArray[np.int64]
 OPENDP = "opendp==0.16.0"
 PEER = "OpenDP 0.16.0"
-DRAWS = 1000
+DRAWS = 200
 DEMAND = 2000
 NOTES = (
     "Zachary's karate club has 34 nodes and 78 edges, the characters of Les Misérables 77 and 254 (who meets whom, "
