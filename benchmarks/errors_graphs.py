@@ -58,7 +58,8 @@ NOTES = (
     "Errors: for cuts the weight above that of the lightest one; for covers the number of nodes, beside the smallest "
     "cover; for degrees the mean distance of a degree from the true one; for sorted lists the distance of the whole "
     "list in ℓ₁; for facilities the cost divided by the least cost. Perfect cuts of two K50 take a time "
-    "that depends on the graph.",
+    "that depends on the graph. Means are of 200 draws, of cuts and facilities of 10; where all draws had the same "
+    "error, the row says exact too.",
     "No other library here has cuts, covers, sorted lists or facilities. OpenDP's rows are what its user would put "
     "together: its noisy minimum of the degrees; an order by its noisy degrees; its noisy counts, sorted; its noisy "
     "counts with those below zero left out, and then the same local search as ours.",
