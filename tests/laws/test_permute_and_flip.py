@@ -126,11 +126,11 @@ def test_a_coin_is_heads_exactly_where_its_uniform_is_below_its_chance(scores, r
     coins, read = law(scores, rate), Scores(scores, "scores")
     gap = read.exact(0) - read.exact(1)
     exponent = read_exact(rate, "rate") * -gap if isinstance(gap, Fraction) else -2 * gap
-    border = int(exp_below(exponent, 90) * 2**16)
+    border, exponents = int(exp_below(exponent, 90) * 2**16), coins._exponents(0, 2)
     for word in range(max(border - 2, 0), min(border + 3, 2**16)):
         source = ScriptedSource(np.array([word, word]))
-        possible = bool(coins._flip_all(coins._exponents(0), 1, source)[1][1])
-        heads = possible and coins._is_head(1, word, source)
+        possible = bool(coins._flip_all(exponents, 1, source)[1][1])
+        heads = possible and coins._is_head(1, word, source, exponents[1])
         revealed, bits = word, 16
         for given_bits, words in source.given[1:]:
             for more in words:
@@ -143,14 +143,17 @@ def test_a_coin_is_heads_exactly_where_its_uniform_is_below_its_chance(scores, r
 
 
 def test_a_coin_that_is_settled_as_tails_is_out():
-    """Two coins, the second unclear after 16 bits, then tails: the first is the choice, and no more bits are drawn."""
+    """Two coins, the second unclear after 16 bits, picked, and tails: the first is the choice, without more bits."""
     scores, rate = [0, -3], "1/3"
     word = int(exp_below(Fraction(-1), 90) * 2**16)
-    source = ScriptedSource([0, word], [255] * 4)
-    assert law(scores, rate).draw(1, source).tolist() == [0]
-    assert len(source.given) == 2
-    source = ScriptedSource([0, word], [0] * 4, [255])
-    assert law(scores, rate).draw(1, source).tolist() == [1]
+    for script, choice in (([[255], [255] * 4], 0), ([[255], [0] * 4], 1), ([[0]], 0)):
+        source = ScriptedSource([0, word], *script)
+        assert law(scores, rate).draw(1, source).tolist() == [choice]
+        assert len(source.given) == 1 + len(script)
+    source = ScriptedSource([0, word, 0, word], [255] * 4, [0] * 4)  # two rows: each coin is settled at once
+    law(scores, rate).draw(2, source)
+    assert source.given[1][1].tolist() == [255] * 4
+    assert source.given[2][1].tolist() == [0] * 4
 
 
 def test_a_coin_that_is_settled_as_tails_is_out_of_its_block(monkeypatch):

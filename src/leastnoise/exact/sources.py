@@ -41,6 +41,7 @@ __all__ = [
 
 _BYTES_PER_KEY = 1 << 30
 _CHUNK = 1 << 17
+_WORDS = {bits: np.dtype(f"<u{bits // 8}") for bits in (8, 16, 32, 64)}
 _ZEROS = memoryview(bytes(_CHUNK))
 _forks = 0
 _releases: ContextVar[int] = ContextVar("releases", default=0)
@@ -74,8 +75,8 @@ class _Stream:
         self.written = 0
 
     def words(self, count: int, bits: int) -> NDArray[Any]:
-        words = np.empty(count, dtype=f"<u{bits // 8}")
-        view = memoryview(words.view(np.uint8).data)
+        words = np.empty(count, dtype=_WORDS[bits])
+        view = words.view(np.uint8).data
         for start in range(0, len(view), _CHUNK):
             part = view[start : start + _CHUNK]
             self._encryptor.update_into(_ZEROS[: len(part)], part)

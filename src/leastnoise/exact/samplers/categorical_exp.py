@@ -121,24 +121,18 @@ class _ExponentialLaw:
         count, rate = len(self._scores), float(self._rate)
         base = None if self._base is None else self._base.shares()
         if count <= _ROW and base is None:
-            return np.cumsum(exp_of(self._exponents(slice(None), rate)))
+            return np.cumsum(exp_of(self._scores.gaps(self._largest, slice(None), rate)))
         rows = np.zeros((-(-count // _ROW), _ROW))
         sums = rows.ravel()
         for start in range(0, count, _BLOCK):  # a block stays in the processor's cache
             block = slice(start, min(start + _BLOCK, count))
-            sums[block] = exp_of(self._exponents(block, rate))
+            sums[block] = exp_of(self._scores.gaps(self._largest, block, rate))
             if base is not None:
                 sums[block] *= base[block]
             touched = slice(start // _ROW, (start + _BLOCK) // _ROW)
             np.cumsum(rows[touched], axis=1, out=rows[touched])
         rows[1:] += np.cumsum(rows[:-1, -1])[:, np.newaxis]
         return sums[:count]
-
-    def _exponents(self, block: slice, rate: float) -> NDArray[np.float64]:
-        exponents = self._scores.gaps(self._largest, block)
-        with np.errstate(over="ignore"):  # an infinite exponent counts as −700, as it should
-            exponents *= rate
-        return exponents
 
     @cached_property
     def _doubt(self) -> float:

@@ -33,7 +33,6 @@ __all__ = ["PermuteAndFlipLaw", "permute_and_flip", "permute_and_flip_pmf"]
 
 _BLOCK = 1 << 15  # coins at a time: what they touch stays in the processor's cache
 _COARSE_BITS = 12  # of U that sort out most coins, by a table small enough for the nearest cache
-_LARGEST_GAP = Fraction(2**520)  # times any admissible rate this is beyond the table
 _DOUBT = LOG_ERROR + 2.0**-46  # of a table entry, and of x < 12 after three roundings
 
 Floats = NDArray[np.float64]
@@ -85,9 +84,7 @@ class PermuteAndFlipLaw:
         self._scores, self._rate, self._rate_float = scores, rate, float(rate)
         self._word_bits = word_bits
         self._largest = scores.largest()
-        self._near, self._far = _borders(word_bits)
-        self._spare_bits = max(word_bits - _COARSE_BITS, 0)
-        self._coarse = _coarse_borders(word_bits, self._spare_bits)
+        self._near, self._far, self._coarse, self._spare_bits = _tables(word_bits)
 
     def draw(self, count: int, source: Source) -> Places:
         """`count` independent choices."""
@@ -100,23 +97,30 @@ class PermuteAndFlipLaw:
 
     def _choices(self, rows: int, source: Source) -> Places:
         """Several choices from one block that holds each coin `rows` times."""
-        x, count = self._exponents(0), len(self._scores)
+        count = len(self._scores)
+        x = self._exponents(0, count)
         words, possible = self._flip_all(x, rows, source)
         heads = possible.nonzero()[0]
+        if rows == 1:  # only coins that are picked get settled: the others may be heads or not
+            while True:
+                pick = _below(len(heads), source)
+                place = int(heads[pick])
+                if self._is_head(place, int(words[place]), source, x[place]):
+                    return heads[pick : pick + 1]
+                heads = np.delete(heads, pick)
         unclear = (x[heads % count] > self._near.take(words[heads])).nonzero()[0]
         if len(unclear):
-            tails = [not self._is_head(place % count, int(words[place]), source) for place in heads[unclear].tolist()]
+            flips = [(place % count, int(words[place])) for place in heads[unclear].tolist()]
+            tails = [not self._is_head(coin, word, source, x[coin]) for coin, word in flips]
             heads = np.delete(heads, unclear[tails])
-        if rows == 1:
-            pick = _below(len(heads), source)
-            return heads[pick : pick + 1]
         per_row = np.bincount(heads // count, minlength=rows)
         picks: Places = np.cumsum(per_row) - per_row + uniform_integer(per_row, source=source)
         return heads[picks] % count
 
     def _choice(self, source: Source) -> int:
         """One choice from many blocks. Only coins that are picked get settled: the others may be heads or not."""
-        flips = [self._flip_all(self._exponents(start), 1, source) for start in range(0, len(self._scores), _BLOCK)]
+        starts = range(0, len(self._scores), _BLOCK)
+        flips = [self._flip_all(self._exponents(start, _BLOCK), 1, source) for start in starts]
         counts = [int(np.count_nonzero(possible)) for _, possible in flips]
         while True:
             pick, block = _below(sum(counts), source), 0
@@ -124,34 +128,31 @@ class PermuteAndFlipLaw:
                 pick, block = pick - counts[block], block + 1
             words, possible = flips[block]
             place = int(possible.nonzero()[0][pick])
-            if self._is_head(block * _BLOCK + place, int(words[place]), source):
-                return block * _BLOCK + place
+            coin = block * _BLOCK + place
+            if self._is_head(coin, int(words[place]), source, self._exponents(coin, 1)[0]):
+                return coin
             possible[place] = False
             counts[block] -= 1
 
     def _flip_all(self, x: Floats, rows: int, source: Source) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """The first word w of U for `rows` flips of each coin, and which may be heads: not if x ≥ −ln(w·2^-bits)."""
         words = source.words(rows * len(x), self._word_bits)
-        return words, (x <= self._coarse.take(words >> self._spare_bits).reshape(rows, -1)).ravel()
+        borders = self._coarse.take(words >> self._spare_bits)
+        return words, x <= borders if rows == 1 else (x <= borders.reshape(rows, -1)).ravel()
 
-    def _is_head(self, coin: int, word: int, source: Source) -> bool:
-        """Whether a coin is heads for the U that starts with `word`."""
-        gap = self._largest - self._scores.exact(coin)
-        x = float(min(gap, _LARGEST_GAP)) * self._rate_float
+    def _is_head(self, coin: int, word: int, source: Source, x: float) -> bool:
+        """Whether a coin of exponent x is heads for the U that starts with `word`."""
         if not self._near[word] < x <= self._far[word]:
             return bool(x <= self._near[word])
 
         def chance() -> Ball:
-            return (-(ball_of(self._rate) * ball_of(gap))).exp()
+            return (-(ball_of(self._rate) * ball_of(self._largest - self._scores.exact(coin)))).exp()
 
         return is_below(word, self._word_bits, lambda bits: scaled_bounds(evaluate(chance, bits + 64), bits), source)
 
-    def _exponents(self, start: int) -> Floats:
-        """The exponents rate·gap of a block, each within three roundings."""
-        x = self._scores.gaps(self._largest, slice(start, start + _BLOCK))
-        with np.errstate(over="ignore"):  # an infinite exponent is beyond the table's finite entries, which is right
-            x *= -self._rate_float
-        return x
+    def _exponents(self, start: int, count: int) -> Floats:
+        """The exponents rate·gap of some coins, each within three roundings; an infinite one is beyond the tables."""
+        return self._scores.gaps(self._largest, slice(start, start + count), -self._rate_float)
 
     def pmf(self, outcome: int, bits: int = 64) -> Enclosure:
         """P(X = outcome) = pᵢ·E[1/(1 + K)], K the number of other heads: pᵢ·∫₀¹ E[t^K] dt."""
@@ -204,7 +205,13 @@ def _borders(bits: int) -> tuple[Floats, Floats]:
     return logs - _DOUBT, np.concatenate([[np.inf], logs[:-1] + _DOUBT])
 
 
-@cache
 def _coarse_borders(bits: int, spare: int) -> Floats:
     """An upper bound of −ln U for each choice of the first bits of U, all but `spare` ones: a table for every coin."""
     return np.ascontiguousarray(_borders(bits)[1][:: 1 << spare])
+
+
+@cache
+def _tables(bits: int) -> tuple[Floats, Floats, Floats, int]:
+    """Both borders, the coarse ones, and how many bits those spare."""
+    spare = max(bits - _COARSE_BITS, 0)
+    return *_borders(bits), _coarse_borders(bits, spare), spare

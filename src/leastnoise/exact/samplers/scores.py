@@ -74,8 +74,22 @@ class Scores:
             return max(self._numbers if live is None else compress(self._numbers, live))
         return Fraction((self._array if live is None else self._array[live]).max().item())
 
-    def gaps(self, largest: Exact, block: slice) -> NDArray[np.float64]:
-        """The numbers of a block minus the largest that counts, within one rounding; for others any gap below 0."""
+    def gaps(self, largest: Exact, block: slice, rate: float) -> NDArray[np.float64]:
+        """`rate` times how far the numbers of a block are above the largest that counts, within two roundings.
+
+        None that counts is above it; others get any gap. The rate may be negative. A product beyond the doubles is
+        infinite.
+        """
+        part = self._array[block]
+        if part.dtype.kind in "iu" and not isinstance(largest, LogSum):
+            # A difference of 64-bit integers may need 65 bits with its sign, but not without it. Where it wraps, the
+            # number is above the largest that counts and its gap is arbitrary.
+            wrapped = part.view(np.uint64) if part.dtype == np.int64 else part.astype(np.uint64)
+            return (np.uint64(largest.numerator % 2**64) - wrapped) * -rate
+        with np.errstate(over="ignore"):
+            return self._real_gaps(largest, block) * rate
+
+    def _real_gaps(self, largest: Exact, block: slice) -> NDArray[np.float64]:
         if self._whole and not isinstance(largest, LogSum):
             top, below = largest.numerator * (self._denominator // largest.denominator), self._denominator
             limit = _LARGEST_GAP * below
@@ -83,13 +97,7 @@ class Scores:
         if self._numbers or isinstance(largest, LogSum):
             exact = (min(x - largest, Fraction(0)) for x in self._numbers[block])
             return np.array([float(max(gap, Fraction(-_LARGEST_GAP))) for gap in exact])
-        part = self._array[block]
-        if part.dtype.kind == "f":
-            with np.errstate(over="ignore"):  # an infinite gap has weight "below e^-700", which is right
-                return np.minimum(part - float(largest), 0.0)
-        # A difference of 64-bit integers may need 65 bits with its sign, but not without it. Where it wraps, the number
-        # is above the largest that counts and its gap is arbitrary.
-        return -(np.uint64(largest.numerator % 2**64) - part.astype(np.uint64)).astype(np.float64)
+        return np.minimum(self._array[block] - float(largest), 0.0)
 
     def positive(self) -> NDArray[np.bool_]:
         """Which base weights are above zero; a negative one, or none above zero, is refused."""
@@ -119,7 +127,9 @@ def _is_flat(values: object) -> bool:
 def _checked(array: NDArray[Any], name: str) -> NDArray[Any]:
     if array.dtype.itemsize > 8:
         raise BadParameter(f"{name} must be integers or doubles", given=array.dtype, fix="use astype(float)")
+    if array.dtype.kind != "f":
+        return array
     finite = np.isfinite(array)
     if not finite.all():
         raise BadParameter(f"{name}[{int(finite.argmin())}] must be finite", fix="drop such candidates first")
-    return array.astype(np.float64, copy=False) if array.dtype.kind == "f" else array
+    return array.astype(np.float64, copy=False)
