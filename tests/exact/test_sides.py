@@ -9,7 +9,7 @@ import pytest
 
 import leastnoise.exact as exact
 from leastnoise.exact import sources
-from leastnoise.exact.samplers.categorical_exp import _ExponentialLaw
+from leastnoise.exact.samplers.categorical_exp import ExponentialLaw
 from leastnoise.exact.samplers.gaussian import gaussian_law
 from leastnoise.exact.samplers.laplace import GeometricTables
 from support.sources import ScriptedSource
@@ -60,7 +60,7 @@ WEIGHTS = [[1, 2, 4], [7, 1, 1, 5], [1] * 3, [10**9, 1], [1, 10**9]]
 @pytest.mark.parametrize("bits", [3, 8, 53])
 @pytest.mark.parametrize("weights", WEIGHTS, ids=str)
 def test_shares_of_candidates_are_enclosed_at_every_precision(weights, bits):
-    law = _ExponentialLaw([exact.ln(weight) for weight in weights], None, Fraction(1))
+    law = ExponentialLaw([exact.ln(weight) for weight in weights], None, Fraction(1))
     found = law.thresholds(bits)
     shares = [Fraction(part, sum(weights)) * 2**bits for part in accumulate(weights)][:-1]
     for low, share, high in zip(found.low, shares, found.high, strict=True):

@@ -119,7 +119,7 @@ def check_flip_borders():
 def check_cumulative_sums():
     """A U a hair's breadth below or above a border is settled by its own bits, whatever the doubles say."""
     exponents = ["1/3", 0, "-1/7", -2, "2/9"]
-    law = categorical_exp._ExponentialLaw(exponents, None, Fraction(1))
+    law = categorical_exp.ExponentialLaw(exponents, None, Fraction(1))
     for j in range(4):
         border = exact.categorical_exp_cdf(j, exponents, bits=BITS)
         for offset in (-(2**9), -3, -1, 0, 1, 3, 2**9):
@@ -150,7 +150,7 @@ def check_shares_of_thresholds(monkeypatch):
     """With hardly any spare bits the enclosures are wide, and every one of them still holds the share."""
     monkeypatch.setattr(categorical_exp, "_GUARD_BITS", 0)
     exponents = ["1/3", 0, "-1/7", -2, "2/9", -1]
-    law = categorical_exp._ExponentialLaw(exponents, None, Fraction(1))
+    law = categorical_exp.ExponentialLaw(exponents, None, Fraction(1))
     shares = [exact.categorical_exp_cdf(j, exponents, bits=BITS) for j in range(5)]
     for bits in range(3, 12):
         found = law.thresholds(bits)
@@ -326,7 +326,7 @@ CHECKS = [
 ]  # fmt: skip
 
 
-REMEMBERED = [permute_and_flip._borders, permute_and_flip._coarse_borders, laplace_sums._mean]
+REMEMBERED = [permute_and_flip._borders, permute_and_flip._tables, laplace_sums._mean]
 
 
 def run(check, monkeypatch):
@@ -366,7 +366,7 @@ TURNED = {
     "pixels": (check_pixel_slack, pixelated_laplace, "_ROUNDING", -pixelated_laplace._ROUNDING),
     "core and rest": (check_core_share, core_first, "_BELOW", 1.0),
     "borders of permute-and-flip": (check_flip_borders, permute_and_flip, "_DOUBT", -permute_and_flip._DOUBT),
-    "cumulative sums without doubt": (check_cumulative_sums, categorical_exp._ExponentialLaw, "_doubt", 0.0),
+    "cumulative sums without doubt": (check_cumulative_sums, categorical_exp.ExponentialLaw, "_doubt", 0.0),
     "tails of wide Gaussians": (check_gaussian_tails, gaussian_sums, "_REMAINDER", -gaussian_sums._REMAINDER),
     "sums, roundings": (check_sums_of_geometric_numbers, laplace_sums, "_UNIT", -laplace_sums._UNIT),
     "sums, what is cut off": (
@@ -406,7 +406,7 @@ def test_bounds_that_enclose_nothing_never_decide(wrong):
 
 @pytest.mark.parametrize("doubt", [np.nan, -1e-9])
 def test_doubt_that_is_none_never_decides(doubt, monkeypatch):
-    monkeypatch.setattr(categorical_exp._ExponentialLaw, "_doubt", doubt)
+    monkeypatch.setattr(categorical_exp.ExponentialLaw, "_doubt", doubt)
     with pytest.raises(PrecisionExhausted):
         exact.categorical_exp([1, 2, 3], source=SeededSource(1))
 

@@ -109,7 +109,12 @@ from leastnoise.exact.samplers.bernoulli import (
     coins_between as coins_between,
 )
 from leastnoise.exact.samplers.categorical import categorical, categorical_cdf, categorical_pmf
-from leastnoise.exact.samplers.categorical_exp import categorical_exp, categorical_exp_cdf, categorical_exp_pmf
+from leastnoise.exact.samplers.categorical_exp import (
+    ExponentialLaw as ExponentialLaw,
+    categorical_exp,
+    categorical_exp_cdf,
+    categorical_exp_pmf,
+)
 from leastnoise.exact.samplers.categorical_rows import CategoricalRows as CategoricalRows
 from leastnoise.exact.samplers.chances import at_chances as at_chances
 from leastnoise.exact.samplers.core_first import categorical_exp_core_first as categorical_exp_core_first

@@ -99,8 +99,8 @@ def read_exact(
         (below, "below", below is None or number < below),
         (at_most, "at most", at_most is None or number <= at_most),
     )
-    broken = [f"{word} {limit}" for limit, word, _ in limits if limit is not None]
     if not all(holds for _, _, holds in limits):
+        broken = [f"{word} {limit}" for limit, word, _ in limits if limit is not None]
         raise _refusal(f"{name} must be {' and '.join(broken)}", value, name)
     return number
 

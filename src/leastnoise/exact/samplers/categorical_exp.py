@@ -25,7 +25,7 @@ from leastnoise.exact.samplers.scores import Numbers, Scores
 from leastnoise.exact.samplers.uniform import uniform_integer
 from leastnoise.exact.sources import Draws, Source, in_shape, system_source
 
-__all__ = ["categorical_exp", "categorical_exp_cdf", "categorical_exp_pmf"]
+__all__ = ["ExponentialLaw", "categorical_exp", "categorical_exp_cdf", "categorical_exp_pmf"]
 
 _BLOCK = 1 << 14
 _ROW = 1 << 10
@@ -57,7 +57,7 @@ def categorical_exp(
     factor = read_rate(rate, "rate", reach=500)
     if size is None and base is None and isinstance(exponents, np.ndarray) and _has_few_levels(exponents):
         return _through_levels(exponents, factor, source)
-    return in_shape(_ExponentialLaw(exponents, base, factor).draw, size, source)
+    return in_shape(ExponentialLaw(exponents, base, factor).draw, size, source)
 
 
 def categorical_exp_pmf(
@@ -68,7 +68,7 @@ def categorical_exp_pmf(
     >>> categorical_exp_pmf(0, ["ln(3)", 0])
     Enclosure(≈ 0.75)
     """
-    law = _ExponentialLaw(exponents, base, read_rate(rate, "rate", reach=500))
+    law = ExponentialLaw(exponents, base, read_rate(rate, "rate", reach=500))
     place = read_integer(outcome, "outcome")
     return law.mass(range(place, place + 1), bits)
 
@@ -77,7 +77,7 @@ def categorical_exp_cdf(
     outcome: int, exponents: Numbers, base: Numbers | None = None, bits: int = 64, *, rate: NumberLike = 1
 ) -> Enclosure:
     """P(X ≤ outcome) of `categorical_exp`, enclosed to `bits` bits relative to its size."""
-    law = _ExponentialLaw(exponents, base, read_rate(rate, "rate", reach=500))
+    law = ExponentialLaw(exponents, base, read_rate(rate, "rate", reach=500))
     return law.mass(range(read_integer(outcome, "outcome") + 1), bits)
 
 
@@ -93,13 +93,19 @@ def _through_levels(exponents: NDArray[Any], rate: Exact, source: Source | None)
     # Differences of 64-bit integers are right modulo 2^64, and these are few enough to fit.
     levels = (exponents.astype(np.uint64) - exponents.min().astype(np.uint64)).astype(np.int64)
     counts = np.bincount(levels)
-    level = _ExponentialLaw(np.arange(len(counts)), counts, rate).draw(1, source or system_source)[0]
+    level = ExponentialLaw(np.arange(len(counts)), counts, rate).draw(1, source or system_source)[0]
     place: int = uniform_integer(int(counts[level]), source=source)
     return int(np.flatnonzero(levels == level)[place])
 
 
-class _ExponentialLaw:
-    """Weights base·e^(rate·gap), gap = exponent − largest exponent: in doubles at once, exactly on demand."""
+class ExponentialLaw:
+    """Weights base·e^(rate·gap), gap = exponent − largest exponent: in doubles at once, exactly on demand.
+
+    Args:
+        exponents: One per candidate.
+        base: Non-negative base weights; all one if None.
+        rate: A positive factor of all exponents, at most 2^500.
+    """
 
     def __init__(self, exponents: Numbers, base: Numbers | None, rate: Exact) -> None:
         self._rate, self._scores = rate, Scores(exponents, "exponents")

@@ -47,7 +47,7 @@ def negative_binomial(terms: NumberLike, rate: NumberLike, size: Size = None, so
         for start in range(0, block, most):
             drawn = tables.draw(min(most, block - start) * count, bits).reshape(-1, count)
             sums.append(wide_enough(drawn, count).sum(axis=1))
-        total = np.concatenate(sums)
+        total = np.concatenate(sums) if len(sums) > 1 else sums[0]
         if dtype is not object and total.dtype == object:
             raise NumberTooLarge("a sum does not fit into 64 bits; nothing was wrapped", fix="use a larger rate")
         return total

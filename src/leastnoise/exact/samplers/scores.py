@@ -77,17 +77,19 @@ class Scores:
     def gaps(self, largest: Exact, block: slice, rate: float) -> NDArray[np.float64]:
         """`rate` times how far the numbers of a block are above the largest that counts, within two roundings.
 
-        None that counts is above it; others get any gap. The rate may be negative. A product beyond the doubles is
-        infinite.
+        None that counts is above it; others get any gap below 0. The rate may be negative. A product beyond the doubles
+        is infinite.
         """
         part = self._array[block]
         if part.dtype.kind in "iu" and not isinstance(largest, LogSum):
             # A difference of 64-bit integers may need 65 bits with its sign, but not without it. Where it wraps, the
             # number is above the largest that counts and its gap is arbitrary.
             wrapped = part.view(np.uint64) if part.dtype == np.int64 else part.astype(np.uint64)
-            return (np.uint64(largest.numerator % 2**64) - wrapped) * -rate
+            return np.multiply(np.uint64(largest.numerator % 2**64) - wrapped, -rate, dtype=np.float64)
         with np.errstate(over="ignore"):
-            return self._real_gaps(largest, block) * rate
+            gaps = self._real_gaps(largest, block)
+            gaps *= rate
+        return gaps
 
     def _real_gaps(self, largest: Exact, block: slice) -> NDArray[np.float64]:
         if self._whole and not isinstance(largest, LogSum):

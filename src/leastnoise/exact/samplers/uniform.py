@@ -106,9 +106,10 @@ def _narrow(largest: NDArray[np.uint64], source: Source) -> NDArray[np.int64]:
     width = next(w for w in (8, 16, 32, 64) if most < 1 << w)
     mask = largest.copy()
     for shift in (1, 2, 4, 8, 16, 32):
-        mask |= mask >> np.uint64(shift)
+        if most >> shift:
+            mask |= mask >> np.uint64(shift)
     out = source.words(len(largest), width).astype(np.uint64) & mask
-    again = np.flatnonzero(out > largest)
+    again = (out > largest).nonzero()[0]
     while len(again):
         out[again] = source.words(len(again), width).astype(np.uint64) & mask[again]
         again = again[out[again] > largest[again]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import factorial
 from typing import Any
@@ -20,9 +20,9 @@ from leastnoise.errors import NumberTooLarge, TooLarge
 from leastnoise.exact import (
     Enclosure,
     Exact,
+    ExponentialLaw,
     Source,
     at_alpha,
-    categorical_exp,
     largest_size,
     least_whole,
     negative_binomial,
@@ -30,6 +30,8 @@ from leastnoise.exact import (
     power_sum,
     ratio_of_power_sums,
     read_integer,
+    read_rate,
+    system_source,
     tail_sum,
 )
 
@@ -170,8 +172,7 @@ class RadialBody(PolynomialBody):
 
     def draw(self, rate: Exact, count: int, source: Source | None) -> Points:
         """By radius, then uniformly."""
-        weights = self._h_star
-        first = categorical_exp([-i for i in range(len(weights))], weights, count, source, rate=rate)
+        first = _first_radii(self, rate).draw(count, source or system_source)
         radii = first + negative_binomial(self.dimension + 1, rate, count, source)
         if largest_size(radii) * (self.dimension + 1) >= 1 << 62:  # so that nothing computed from a radius can wrap
             raise NumberTooLarge("a radius does not fit into 64 bits; nothing was wrapped", fix="use a larger epsilon")
@@ -199,3 +200,10 @@ class RadialBody(PolynomialBody):
     @cached_property
     def _h_star(self) -> list[int]:
         return numerator(self._counts)
+
+
+@lru_cache(maxsize=64)
+def _first_radii(body: RadialBody, rate: Exact) -> ExponentialLaw:
+    """The law of I, kept for the next release."""
+    weights = body._h_star
+    return ExponentialLaw([-i for i in range(len(weights))], weights, read_rate(rate, "rate", reach=500))

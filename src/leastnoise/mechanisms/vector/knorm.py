@@ -110,7 +110,7 @@ class KNorm(Mechanism):
         if self.basis is not None:
             _check_basis(self.basis, body)
 
-    @property
+    @cached_property
     def rate(self) -> Exact:
         """The rate epsilon/sensitivity, for each step."""
         return self.epsilon / self.sensitivity

@@ -191,26 +191,27 @@ class CountingBody(RadialBody):
         """A uniform point of the union of cubes; those of cube m ≥ 1 that no smaller one has are those with max y = m.
 
         Up to R = d propose any cube and any point of it, and keep it if it is one of those. Beyond propose cube 0 with
-        weight R + 1 and each pair of a cube m ≥ 1 and a coordinate that is to be m with weight 1; keep a point of which
-        k coordinates are m in one of k cases, for it is proposed in k ways. Either way more than half are kept.
+        weight R + 1 and each pair of a cube m ≥ 1 and a coordinate that is to be m with weight 1. A point of which k
+        coordinates are m is proposed in k ways: keep it where the pair has the first of them. More than half are kept.
         """
         out = np.empty((len(radii), self.dimension), dtype=np.int64)
         pending = np.arange(len(radii))
         while len(pending):
             wide = radii[pending]
-            across = np.broadcast_to(wide[:, np.newaxis] + 1, (len(pending), self.dimension))
-            depth: Points = uniform_integer(across, source=source)
             far = wide > self.dimension
-            cube = np.zeros(len(pending), dtype=np.int64)
-            kept = np.ones(len(pending), dtype=np.bool_)
-            cube[~far] = uniform_integer(wide[~far] + 1, source=source)
-            kept[~far] = (cube[~far] == 0) | (depth[~far].min(axis=1) == 0)
-            pair = uniform_integer(wide[far] * (self.dimension + 1) + 1, source=source) - (wide[far] + 1)
-            paired = np.flatnonzero(far)[pair >= 0]
-            below, place = np.divmod(pair[pair >= 0], self.dimension)
-            cube[paired] = below + 1
-            depth[paired, place] = 0
-            kept[paired] = uniform_integer((depth[paired] == 0).sum(axis=1), source=source) == 0
+            bounds = np.repeat(wide[:, np.newaxis] + 1, self.dimension + 1, axis=1)
+            bounds[far, -1] += wide[far] * self.dimension
+            drawn = uniform_integer(bounds, source=source)
+            depth, cube = drawn[:, :-1], drawn[:, -1]
+            kept = (cube == 0) | (depth.min(axis=1) == 0)
+            if far.any():
+                pair = cube[far] - (wide[far] + 1)
+                cube[far], kept[far] = 0, True
+                paired = far.nonzero()[0][pair >= 0]
+                below, place = np.divmod(pair[pair >= 0], self.dimension)
+                cube[paired] = below + 1
+                depth[paired, place] = 0
+                kept[paired] = (depth[paired] == 0).argmax(axis=1) == place
             out[pending[kept]] = cube[kept, np.newaxis] - depth[kept]
             pending = pending[~kept]
         return out
