@@ -85,9 +85,10 @@ class Scores:
             # A difference of 64-bit integers may need 65 bits with its sign, but not without it. Where it wraps, the
             # number is above the largest that counts and its gap is arbitrary.
             wrapped = part.view(np.uint64) if part.dtype == np.int64 else part.astype(np.uint64)
-            return np.multiply(np.uint64(largest.numerator % 2**64) - wrapped, -rate, dtype=np.float64)
+            gaps: NDArray[np.float64] = np.multiply(np.uint64(largest.numerator % 2**64) - wrapped, -rate, dtype=float)
+            return gaps
+        gaps = self._real_gaps(largest, block)
         with np.errstate(over="ignore"):
-            gaps = self._real_gaps(largest, block)
             gaps *= rate
         return gaps
 
@@ -99,7 +100,8 @@ class Scores:
         if self._numbers or isinstance(largest, LogSum):
             exact = (min(x - largest, Fraction(0)) for x in self._numbers[block])
             return np.array([float(max(gap, Fraction(-_LARGEST_GAP))) for gap in exact])
-        return np.minimum(self._array[block] - float(largest), 0.0)
+        with np.errstate(over="ignore"):
+            return np.minimum(self._array[block] - float(largest), 0.0)
 
     def positive(self) -> NDArray[np.bool_]:
         """Which base weights are above zero; a negative one, or none above zero, is refused."""
