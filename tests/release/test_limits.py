@@ -130,12 +130,14 @@ LARGEST = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENDLESS)
 def test_what_never_ends_is_refused(dataset, name):
     with time_limit(SECONDS), pytest.raises(LeastNoiseError):
         ENDLESS[name](dataset)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TOO_LARGE)
 def test_what_is_too_large_is_refused_before_it_is_planned(dataset, name):
     with time_limit(SECONDS), pytest.raises((TooLarge, NumberTooLarge, BadParameter)) as refusal:
@@ -144,6 +146,7 @@ def test_what_is_too_large_is_refused_before_it_is_planned(dataset, name):
     assert len(str(refusal.value)) < 600
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LARGEST)
 def test_what_is_within_the_limits_is_planned_in_seconds(dataset, name):
     with time_limit(SECONDS):
@@ -154,6 +157,7 @@ def test_what_is_within_the_limits_is_planned_in_seconds(dataset, name):
         query.check()  # the engine reads the text and runs it on made-up rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("price", [("1e-9", "1e-300"), (10**6, 0), ("ln(3)", "1/2")])
 def test_extreme_prices_are_planned_or_refused_in_seconds(dataset, price):
     asked = [

@@ -41,6 +41,7 @@ def simple_errors(matrix, epsilon, each):
     yield sum(max(map(abs, row)) for row in matrix) * Geometric(epsilon / parts, each).moment(1).upper
 
 
+@pytest.mark.slow
 def test_no_mechanism_is_below_the_bound_of_a_workload():
     rng = random.Random(7)
     for _ in range(30):
@@ -59,6 +60,7 @@ def test_no_mechanism_is_below_the_bound_of_a_workload():
         assert bound <= min(errors)
 
 
+@pytest.mark.slow
 def test_no_mechanism_is_below_the_bound_on_squares():
     rng, seen = random.Random(8), 0
     for _ in range(60):
@@ -147,6 +149,7 @@ UNBOUNDED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOUNDED)
 def test_a_bound_is_printed_and_not_above_the_error(dataset, name):
     for epsilon in ("1/10", 1, 4):
