@@ -28,6 +28,13 @@ def test_the_curve_is_the_definition_at_every_epsilon(channel, family, t):
     assert privacy_curve(channel, graph).delta(ln(t)) == largest_excess(channel.matrix().tolist(), pairs, t)
 
 
+def test_pairs_with_the_same_numbers_in_other_counts_are_two_kinds():
+    """The neighbours of the second row have each pair of numbers, but not equally often."""
+    a, b = Fraction(1, 4), Fraction(1, 12)
+    channel = Channel([[a, a, b, a, b, b], [a, a, a, b, b, b], [a, b, b, a, a, b]])
+    assert privacy_curve(channel, path(3)).delta(0) == 2 * (a - b)
+
+
 @pytest.mark.slow
 @given(channels(), GRAPHS, DELTAS)
 def test_the_curve_and_the_checker_agree_on_the_tight_epsilon(channel, family, delta):

@@ -16,6 +16,8 @@ from leastnoise.errors import TooLarge
 from leastnoise.release.recorded import read_numbers, recorded_numbers
 from leastnoise.release.tables import LongTable
 
+pytestmark = pytest.mark.slow
+
 SIZES = {"a": 5, "b": 4, "c": 3}
 KEYS = {"a": range(5), "b": [f"b{i}" for i in range(4)], "c": [True, False, None]}
 WAYS = [["a", "b"], ["b", "c"], ["a", "b", "c"], [], ["c"]]
@@ -48,7 +50,6 @@ def asked(data):
     return data.tables(list(SIZES), WAYS, KEYS)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_without_noise_every_cell_of_every_table_is_the_truth(data, rows):
     release = asked(data).release(SURE, confidence=1 - Fraction(1, 10**12))
@@ -155,7 +156,6 @@ def test_whole_numbers_are_refused_where_the_table_over_all_columns_is_too_large
             release.whole()
 
 
-@pytest.mark.slow
 def test_three_quarters_of_a_million_cells(tmp_path):
     """With the limits as they are: one question, its record and its tables."""
     sizes = {"a": 900, "b": 800, "c": 4}

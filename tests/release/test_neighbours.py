@@ -51,6 +51,8 @@ from leastnoise.release.queries.workloads import Workload
 from leastnoise.release.sensitivity import sensitivity_of
 from support.judging import is_private
 
+pytestmark = pytest.mark.slow
+
 KEYS, SIDES = ["a", "B", "b"], ["p", "q"]
 NODES = [*KEYS, *SIDES]
 BY_KEY = {"by": "k", "keys": KEYS}
@@ -498,7 +500,6 @@ def kinds_of_questions(of=Query):
             yield kind
 
 
-@pytest.mark.slow
 def test_every_kind_of_question_is_here():
     """They are judged here, and released in test_question_oracle, where a neighbour must not fail or look otherwise."""
     table = in_duckdb(make_rows(1, pa.int64()), pa.int64(), None)
@@ -515,7 +516,6 @@ def in_memory():
         yield groups
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_on_duckdb(in_memory, name):
     judge_all([name], in_memory)

@@ -23,6 +23,8 @@ from leastnoise.errors import (
 )
 from leastnoise.model.privacy import Privacy
 
+pytestmark = pytest.mark.slow
+
 KEYS = ["Lyon", "Metz"]
 SCHEMA = pa.schema(
     [

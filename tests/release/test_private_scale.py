@@ -16,6 +16,8 @@ from leastnoise.model.privacy import Privacy
 from leastnoise.release.pricing import split_price
 from leastnoise.release.queries.private_scale import magnitudes
 
+pytestmark = pytest.mark.slow
+
 SURE = Privacy(20_000, insist=True)
 
 

@@ -13,6 +13,8 @@ from leastnoise.release.queries.unknown_keys import KeyQuery
 
 from .test_neighbours import BOUNDS, BY_KEY, KEYS, QUESTIONS, SCHEMA, SMALL, make_rows, neighbours
 
+pytestmark = pytest.mark.slow
+
 TINY = "1e-6"
 REFUSED = {  # by what is public: the schema, the parameters, the budget
     "keys of another kind": lambda d: d.count(by="k", keys=[1, 2]),

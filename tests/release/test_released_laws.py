@@ -11,6 +11,8 @@ from leastnoise.mechanisms import Geometric
 from leastnoise.model.privacy import Privacy
 from support.statistics import ALPHA, fits
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_released_histogram_has_the_law_of_its_plan(open_people):
     dataset = open_people()

@@ -14,6 +14,8 @@ import leastnoise as ln
 from leastnoise.errors import InputError, LimitError
 from support.postgres import in_schema
 
+pytestmark = pytest.mark.slow
+
 WORDS = """
 SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET AS JOIN LEFT ON AND OR NOT IN IS NULL MISSING BETWEEN LIKE CASE
 WHEN THEN ELSE END CAST EXTRACT DATE TIMESTAMP INTERVAL DISTINCT ALL EXISTS UNION WITH OVER PARTITION WINDOW FILTER

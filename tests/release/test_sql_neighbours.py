@@ -38,6 +38,8 @@ from support.postgres import in_schema
 
 from .test_neighbours import compare
 
+pytestmark = pytest.mark.slow
+
 WIDE, NARROW = {"groups_per_unit": 500, "rows_per_unit": 5000}, {"groups_per_unit": 2, "rows_per_unit": 2}
 
 

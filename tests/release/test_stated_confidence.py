@@ -11,6 +11,8 @@ from leastnoise.release.calls import questions_of
 from support.people import CITIES, SURE
 from support.statistics import ALPHA
 
+pytestmark = pytest.mark.slow
+
 DRAWS, LEVEL = 300, Fraction(9, 10)
 PRICE, FINDING = Privacy("1/2"), Privacy("1/2", "1e-6")
 BINS = {"age": [0, 20, 40, 60, 80, 100]}

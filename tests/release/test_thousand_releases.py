@@ -15,6 +15,8 @@ from leastnoise.exact import SeededSource
 from leastnoise.mechanisms.strategy import RunningTotals, plan_running
 from leastnoise.model import LEVEL
 
+pytestmark = pytest.mark.slow
+
 DRAWS, DEVIATIONS, NOTICED = 1000, 6, 1.15
 SIZES = {"a": 4, "b": 8, "c": 3}
 KEYS = {name: range(size) for name, size in SIZES.items()}

@@ -13,6 +13,8 @@ from leastnoise.model.certificate import Certificate
 from support.people import CITIES
 from support.serving import wait_for
 
+pytestmark = pytest.mark.slow
+
 BY_CITY = {"question": "count", "by": "city", "keys": list(CITIES)}
 
 

@@ -32,6 +32,8 @@ from leastnoise.model.privacy import Privacy
 from leastnoise.release.configuration import read_configuration
 from support.serving import Server, wait_for
 
+pytestmark = pytest.mark.slow
+
 RELEASES = "/v1/datasets/people/releases"
 COUNT = {"question": "count"}
 
@@ -44,7 +46,6 @@ def states(server, name, token):
 # ---------------------------------------------------------------------- durations
 
 
-@pytest.mark.slow
 def test_nothing_tells_before_its_time_that_an_answer_is_ready(start):
     """Neither the history nor a cancellation: what was ready by the next of the times is answered then."""
     server = start(service='answer_after = "12s"')
@@ -152,7 +153,6 @@ while (order := read_frame(channel)) is not None:
 """
 
 
-@pytest.mark.slow
 def test_a_death_before_a_price_is_held_says_nothing_of_rows_that_were_read_before(tmp_path, monkeypatch):
     """A worker keeps memory of what it read; if that ends it, a fresh one does the order, and nobody learns of it."""
     program = tmp_path / "dying.py"
@@ -459,7 +459,6 @@ def test_counts_over_all_datasets_are_for_tokens_of_all(server, tokens):
     assert "leastnoise_workers_killed_total" in every
 
 
-@pytest.mark.slow
 def test_an_issuer_that_does_not_answer_keeps_nobody_else_waiting(start):
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
@@ -489,7 +488,6 @@ def test_keys_of_an_issuer_never_come_in_the_clear(issuer):
     assert OidcSettings("http://127.0.0.1:99", "leastnoise")
 
 
-@pytest.mark.slow
 def test_a_release_that_nobody_works_at_any_more_goes_on(start):
     """Its server is gone and comes back under another name, as a new container does, or it lost the release."""
     server = start()
@@ -552,7 +550,6 @@ def test_what_is_left_to_one_is_told_to_nobody_else(server, tokens):
             assert each.get("plan", {}).get("left") is None
 
 
-@pytest.mark.slow
 def test_where_ledger_and_data_lie_is_told_to_nobody(start):
     server = start()
     ada, eve = server.token("ada"), server.token("eve", "auditor")
@@ -582,7 +579,6 @@ def test_the_address_of_the_ledger_is_on_no_command_line(server):
         assert str(server.folder).encode() not in line
 
 
-@pytest.mark.slow
 def test_no_other_question_begins_where_a_timed_one_ended(start):
     """Else whoever asks a second one learns how long the first took, answered at its time or not."""
     server = start(service='answer_after = "12s"')
@@ -678,7 +674,6 @@ while (order := read_frame(channel)) is not None:
 """
 
 
-@pytest.mark.slow
 def test_whoever_asks_much_keeps_others_waiting_for_little(tmp_path, monkeypatch):
     program = tmp_path / "working.py"
     program.write_text(WORKING)

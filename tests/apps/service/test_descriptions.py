@@ -16,6 +16,8 @@ from leastnoise.apps.service.settings import ServiceSettings
 from leastnoise.errors import LeastNoiseError
 from support.serving import Server, wait_for
 
+pytestmark = pytest.mark.slow
+
 SHAPES = [(name, status) for name, answers in ANSWERS.items() for status in answers]
 LEAVES = [
     each

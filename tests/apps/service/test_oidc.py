@@ -13,6 +13,8 @@ import pytest
 
 from support.serving import Server, free_port, wait_for
 
+pytestmark = pytest.mark.slow
+
 HELPER = Path(__file__).parents[2] / "support" / "oidc_issuer.py"
 
 
@@ -133,7 +135,6 @@ def test_a_token_of_our_own_can_not_take_the_name_of_an_issuers(server):
         server.token("oidc:ada")
 
 
-@pytest.mark.slow
 def test_new_keys_are_found_after_a_while(server, issuer):
     token = issuer.token(key="new")
     assert server.call("GET", "/v1/datasets", token=token).status == 401

@@ -4,6 +4,8 @@ from itertools import count
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 RELEASES = "/v1/datasets/people/releases"
 _NUMBERS = count()
 

@@ -17,6 +17,8 @@ from leastnoise.apps.service.pages import _expected, _moment, _seen_as_it_is, _w
 from leastnoise.apps.service.store import ServiceStore
 from support.serving import Server, log_in, post
 
+pytestmark = pytest.mark.slow
+
 Error = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed").Error
 
 CONFIGURED = 'approve_above = ["2", "1e-6"]\n[datasets.people.keys]\ncity = ["Lyon", "Metz", "Nice"]'

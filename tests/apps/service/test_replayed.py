@@ -16,6 +16,8 @@ import pytest
 
 from support.serving import Server
 
+pytestmark = pytest.mark.slow
+
 MORE = """
 [datasets.rows_1]
 source = "rows_1.parquet"

@@ -14,6 +14,8 @@ from leastnoise.apps.service.guards import read_json
 from leastnoise.errors import BadParameter
 from support.serving import wait_for
 
+pytestmark = pytest.mark.slow
+
 BODY = {"question": {"question": "count"}, "price": {"epsilon": "1/10"}, "request_id": "x"}
 RELEASES = "/v1/datasets/people/releases"
 
@@ -242,7 +244,6 @@ def test_every_answer_has_the_headers(server, tokens):
         assert server.call("GET", path).status == 404
 
 
-@pytest.mark.slow
 def test_slow_clients_are_dropped(start):
     server = start()
     token = server.token("ada")
@@ -260,7 +261,6 @@ def test_slow_clients_are_dropped(start):
             assert b"200" not in slow.recv(1000)[:15]
 
 
-@pytest.mark.slow
 def test_rates_are_limited_for_each_token_and_each_address(start):
     server = start(limits=(20, 60))
     token, other = server.token("ada"), server.token("ben")
@@ -278,7 +278,6 @@ def test_rates_are_limited_for_each_token_and_each_address(start):
     assert server.call("GET", "/v1/datasets", token=other).status == 200
 
 
-@pytest.mark.slow
 def test_answers_leave_at_multiples_of_a_time(start):
     """Also for whoever looks while it runs; what was answered before is there at once."""
     server = start(service='answer_after = "2s"', dataset='approve_above = "1/2"')
