@@ -92,6 +92,7 @@ def test_many_budgets_are_cut_short_and_the_most_used_stay(place):
     assert "of which less" not in long
 
 
+@pytest.mark.slow
 def test_verify_goes_through_the_ledger_and_tells_the_head(ledger):
     output = run("--verify").output
     assert "verified: 15 entries, 6 requests; chain, prices and sums hold" in output

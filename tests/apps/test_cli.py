@@ -68,6 +68,7 @@ def test_the_demo_says_so_when_it_cannot_draw(monkeypatch):
     assert "No picture was drawn: drawing needs matplotlib" in console.export_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["demo", "plan", "release", "check", "budget"])
 def test_commands_have_help(command):
     result = run(app, [command, "--help"])

@@ -152,6 +152,7 @@ def test_what_the_file_fixes_stays_fixed(folder, run):
     assert run(folder, *base, "--unit", "person", "--budget", "2,1e-6").returncode == 0
 
 
+@pytest.mark.slow
 def test_close_names_are_offered(folder, run):
     assert "did you mean people?" in run(folder, "plan", "peple", "count", "--epsilon", "1").stderr
     missing = run(folder, "plan", "people", "sum", "age", "--epsilon", "1").stderr

@@ -129,6 +129,7 @@ def test_a_picture_is_the_same_each_time(tmp_path):
         plot_design(found, tmp_path / "none" / "x.svg")
 
 
+@pytest.mark.slow
 def test_a_map_of_more_places_than_a_heat_map_has_rows(tmp_path):
     """Of a design by a theorem, for speed: what a map shows is the loss of each place."""
     found = design("path:450", "ln(2)")

@@ -354,6 +354,7 @@ def test_what_can_be_asked_about_is_listed(run, folder):
     assert run("tables", "visits.parquet").returncode == 2
 
 
+@pytest.mark.slow
 def test_facilities_and_an_order_for_a_cover(run, folder):
     (folder / "places.csv").write_text("city,x,y\nBonn,0,0\n\nKöln,1,0\nUlm,20,1.5\n", encoding="utf-8")
     said = ["release", "visits.parquet", "facilities", "city", "--unit", "person_id", "--budget", "20"]
@@ -377,6 +378,7 @@ def test_facilities_and_an_order_for_a_cover(run, folder):
     assert "two ends in two columns" in run(*cover, "--epsilon", "1").stderr
 
 
+@pytest.mark.slow
 def test_a_long_answer_is_streamed_as_csv_and_refused_as_json(run, monkeypatch):
     for place in ("mechanisms.strategy.marginals", "release.queries.marginals", "release.queries.query"):
         monkeypatch.setattr(f"leastnoise.{place}.MOST_LISTED_CELLS", 5)

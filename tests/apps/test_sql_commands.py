@@ -57,6 +57,7 @@ def test_a_statement_is_planned_for_nothing_and_released_once(command, folder):
     assert ln.accounting.Ledger.open(folder / "team.ledger").left("people", "anyone").epsilon < 9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -98,6 +99,7 @@ def test_a_description_is_written_from_the_schema_alone(command, folder):
     assert "# n = [0, 100]    # ? integer" in told
 
 
+@pytest.mark.slow
 def test_a_database_is_described_with_all_its_tables(command, folder):
     """No row decides what is written; what it leaves open is filled in, and is then a dataset that is asked in SQL."""
     duckdb = pytest.importorskip("duckdb")

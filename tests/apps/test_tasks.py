@@ -449,6 +449,7 @@ REFUSALS = {  # what is refused, and what the message must say
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", REFUSALS)
 def test_a_refusal_names_the_way_out(opened, task):
     ask, says = REFUSALS[task]

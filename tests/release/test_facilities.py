@@ -61,6 +61,7 @@ def test_the_middles_of_a_grid_are_places():
     assert table["value"] == (9, 7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", ["units", "rows"])
 @pytest.mark.parametrize("place", range(len(BOUNDS)))
 def test_every_neighbour_is_within_the_price(place, of):

@@ -50,6 +50,7 @@ def asked(data):
     return data.tables(list(SIZES), WAYS, KEYS)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_without_noise_every_cell_of_every_table_is_the_truth(data, rows):
     release = asked(data).release(SURE, confidence=1 - Fraction(1, 10**12))
@@ -156,6 +157,7 @@ def test_whole_numbers_are_refused_where_the_table_over_all_columns_is_too_large
             release.whole()
 
 
+@pytest.mark.slow
 def test_three_quarters_of_a_million_cells(tmp_path):
     """With the limits as they are: one question, its record and its tables."""
     sizes = {"a": 900, "b": 800, "c": 4}

@@ -244,6 +244,7 @@ def narrow(tmp_path_factory):
         yield Dataset(table, ledger, "d", "a", "any", Contribution("who"), opening)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BEYOND_THE_TYPE)
 def test_none_is_printed_where_the_type_of_a_column_does_not_reach(narrow, name):
     beyond, within = BEYOND_THE_TYPE[name]

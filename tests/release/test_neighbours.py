@@ -500,6 +500,7 @@ def kinds_of_questions(of=Query):
             yield kind
 
 
+@pytest.mark.slow
 def test_every_kind_of_question_is_here():
     """They are judged here, and released in test_question_oracle, where a neighbour must not fail or look otherwise."""
     table = in_duckdb(make_rows(1, pa.int64()), pa.int64(), None)
@@ -516,6 +517,7 @@ def in_memory():
         yield groups
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_on_duckdb(in_memory, name):
     judge_all([name], in_memory)

@@ -66,6 +66,7 @@ def ask_in_a_child(_, dataset):
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
 def test_a_mistake_grants_nothing_and_reserves_nothing(people, tmp_path, mistake):
     place = tmp_path / "ledger"
@@ -104,6 +105,7 @@ def test_other_budgets_that_bind_show_before_the_first_question(people, tmp_path
             assert dataset.left.epsilon == Fraction(1, 2)
 
 
+@pytest.mark.slow
 def test_whoever_comes_second_meets_the_budget_of_the_first(people, tmp_path):
     """Both were opened before anything was granted; the ledger decides."""
     place = tmp_path / "ledger"
@@ -144,6 +146,7 @@ def test_an_account_under_the_name_of_version_0_1_goes_on(people, tmp_path):
         assert dataset.left.epsilon == Fraction(1, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [2, "1/2", (1, "1e-6"), Privacy(3)])
 def test_another_budget_is_refused_and_changes_nothing(people, tmp_path, budget):
     place = tmp_path / "ledger"
@@ -224,6 +227,7 @@ def spend_all(report, path, place):
             report(answers)
 
 
+@pytest.mark.slow
 def test_two_processes_on_one_ledger_never_overspend(people, tmp_path):
     place = tmp_path / "ledger"
     with ln.open(people[0], budget=3, ledger=place) as dataset:
@@ -241,6 +245,7 @@ def open_and_count(_, path, place):
     return True
 
 
+@pytest.mark.slow
 def test_processes_that_open_for_the_first_time_at_once_share_one_account(people, tmp_path):
     place = tmp_path / "ledger"
     children = [Child(open_and_count, people[0], place) for _ in range(4)]
@@ -252,6 +257,7 @@ def test_processes_that_open_for_the_first_time_at_once_share_one_account(people
     assert account.spent.epsilon == Fraction(4, 10)
 
 
+@pytest.mark.slow
 def test_a_budget_for_persons_is_none_for_rows(people, tmp_path):
     ledger = tmp_path / "ledger"
     with ln.open(people[0], privacy_unit="person", budget=2, ledger=ledger) as dataset:

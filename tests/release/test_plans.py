@@ -78,6 +78,7 @@ QUERIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUERIES)
 def test_a_plan_says_all_and_touches_neither_data_nor_budget(dataset, name):
     before = dataset.left
@@ -166,6 +167,7 @@ def test_names_and_keys_are_escaped(dataset):
     assert "&lt;script&gt;" in html
 
 
+@pytest.mark.slow
 def test_a_plan_needs_no_data_frames_and_no_pictures(people, tmp_path):
     code = (
         "import sys, leastnoise.release as ln\n"

@@ -141,6 +141,7 @@ def is_charged_at_most(price, event):
     return delta_at(event, float(price.epsilon)) <= float(price.delta) * (1 + 1e-9) + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "price"), ALL, ids=str)
 def test_what_is_charged_is_never_more_than_the_price(people_of_six_rows, name, price):
     how = QUERIES[name](people_of_six_rows).answer_plan(price)
@@ -241,6 +242,7 @@ def test_a_currency_that_the_budget_does_not_take_is_refused_and_nothing_read(pe
         assert not list(opened.ledger.balances())  # not even the budget was granted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("price", "match"),
     [
@@ -279,6 +281,7 @@ def test_who_insists_may_pay_more(open_people):
 LEVELS = [Fraction(1, 2), Fraction(9, 10), Fraction(19, 20), Fraction(99999, 100000)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS, ids=str)
 @pytest.mark.parametrize("price", PRICES, ids=str)
 @pytest.mark.parametrize("name", ["count", "histogram", "sum"])
@@ -324,6 +327,7 @@ def test_a_release_has_intervals_at_any_level(open_people):
     assert widths[0] < widths[-1]
 
 
+@pytest.mark.slow
 def test_steps_are_taken_again_at_another_level(open_people):
     dataset = open_people()
     count = dataset.count(where="age > 200").release(1, request_id="zero")
@@ -341,6 +345,7 @@ def test_steps_are_taken_again_at_another_level(open_people):
         choice.interval("1/2")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "price"), ALL, ids=str)
 def test_releases_and_plans_survive_pickling_and_hold_nothing_of_the_table(people_of_six_rows, name, price):
     query = QUERIES[name](people_of_six_rows)
@@ -369,6 +374,7 @@ WANTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WANTED)
 @pytest.mark.parametrize("kind", [{}, {"delta": "1e-9"}, {"currency": "rho"}, {"currency": "mu"}], ids=str)
 def test_a_wanted_error_is_kept_at_its_price_and_not_below(people_of_six_rows, name, kind):

@@ -185,6 +185,7 @@ def test_quantiles_by_two_axes_have_a_row_for_each_group_and_level(open_people):
     assert "if 50 rows of each group were spread evenly" in " ".join(str(asked.plan(1)).split())
 
 
+@pytest.mark.slow
 def test_the_minimum_and_the_maximum(open_people, people):
     ages = [row["age"] for row in people[1] if row["age"] is not None]
     for level, name, extreme in ((0, "minimum", min(ages)), (1, "maximum", max(ages))):
@@ -198,6 +199,7 @@ def test_the_minimum_and_the_maximum(open_people, people):
         open_people().quantile("age", 0, bounds=(0, 100), interval_share="1/2")
 
 
+@pytest.mark.slow
 def test_the_law_with_less_error_at_the_price_is_chosen(open_people):
     """Permute-and-flip for a pure ε; at a price in ρ the exponential law has twice its ε."""
     median = open_people().median("age", bounds=(0, 100))
@@ -210,6 +212,7 @@ def test_the_law_with_less_error_at_the_price_is_chosen(open_people):
     assert percentiles.plan(1).mechanism.method == "recursive"
 
 
+@pytest.mark.slow
 def test_groups_and_grid_points_have_a_limit_together(open_people):
     with pytest.raises(TooLarge, match="keys times grid points"):
         open_people().median("age", bounds=(0, 50_000), step=1, bins={"age": range(101)})

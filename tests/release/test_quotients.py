@@ -38,6 +38,7 @@ def open_values(tmp_path):
         dataset.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [Geometric(1, 1), Geometric("1/3", 50), Gaussian(900)], ids=lambda n: n.name)
 @pytest.mark.parametrize("weights", [(1, 0, 0), (1, 1, 0), (1, 1, 1), (3, 1, 2)])
 def test_the_reach_of_a_weighted_sum_by_enumeration(noise, weights):
@@ -72,6 +73,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [AGES, NARROW, [0] * 40], ids=["spread", "narrow", "at the bound"])
 @pytest.mark.parametrize("price", [Privacy("1/2"), Privacy(rho="1/50")], ids=["Laplace", "Gaussian"])
 @pytest.mark.parametrize("case", CASES)
@@ -98,6 +100,7 @@ def test_an_interval_is_as_short_as_promised(open_values):
     assert (high - low) / separate < 0.57
 
 
+@pytest.mark.slow
 def test_the_error_of_a_variance_is_what_the_formula_says(open_values):
     """The standard deviation of many releases, against first order: c₀ = c₂ = ¼ − v and c₁ = −¼ − v in the middle."""
     values = [k % 101 for k in range(20_200)]
@@ -142,6 +145,7 @@ def test_what_is_narrowed_holds_both_ends():
     assert narrowed((Fraction(0), Fraction(1, 2)), Fraction(-1, 3), Fraction(2, 3)) == (0, Fraction(1, 2))
 
 
+@pytest.mark.slow
 def test_a_ratio_without_a_denominator_has_no_limit(open_values):
     release = open_values(x=[1], y=[0]).ratio("x", "y", bounds={"x": (0, 1), "y": (0, 1)}).release("1/10")
     assert release.to_dict()["rows"][0][2] in (None, release.interval()[1])
@@ -212,6 +216,7 @@ def test_the_tests_of_a_condition_are_rehearsed(open_values, monkeypatch):
     assert any("t0" in text for text in texts)
 
 
+@pytest.mark.slow
 def test_numbers_in_displays_are_short(tmp_path):
     """No fraction of hundreds of digits, whatever the parameters are."""
     long = Fraction(10**200 + 1, 3**400)

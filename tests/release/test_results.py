@@ -122,6 +122,7 @@ def test_text_terminal_and_html(histogram):
         assert "ln(3)" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_a_picture_with_error_bars(histogram, tmp_path, suffix):
     path = tmp_path / f"counts.{suffix}"

@@ -61,6 +61,7 @@ def test_the_charges_cover_what_every_unit_changes_at_the_end_of_every_day():
     assert lost > sum(horizon.charges) * Fraction(999, 1000)  # and no more than that is charged
 
 
+@pytest.mark.slow
 def test_neighbours_change_one_vector_whatever_the_day_of_reading():
     """Every unit of the table is removed in turn; the days are read one after the other, as on those days."""
     price = Privacy(mu=1)
@@ -96,6 +97,7 @@ def test_changed_rows_of_past_days_cost_their_own_unit_alone():
     assert most > 3 * sum(horizon.charges)  # who rewrites history every day is protected less
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_in_another_process_and_repeats_at_no_cost(opened):
     tables = []
     for place, day in enumerate(DAYS):
@@ -118,6 +120,7 @@ def test_a_run_goes_on_in_another_process_and_repeats_at_no_cost(opened):
         assert dataset.ledger.verify()
 
 
+@pytest.mark.slow
 def test_the_totals_are_right(opened):
     with opened(budget=Privacy(mu=10**6, insist=True)) as dataset:
         run = dataset.running("day", "cases", DAYS)

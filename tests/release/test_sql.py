@@ -36,6 +36,7 @@ def asked(query):
     return {"query": query.recorded_as, **query.parameters()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "made"),
     [
@@ -294,6 +295,7 @@ ENDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("pair", SAME, ids=str)
 def test_what_was_paid_for_is_answered(people, pair, end):
@@ -305,6 +307,7 @@ def test_what_was_paid_for_is_answered(people, pair, end):
     assert set(found["k"]) <= {0, 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_is_not_supported_is_refused_with_what_to_write(people, text):
     with pytest.raises((BadFilter, BadParameter, UnknownColumn), match=f"(?s){REFUSED[text]}"):
@@ -312,6 +315,7 @@ def test_what_is_not_supported_is_refused_with_what_to_write(people, text):
     assert people.left.epsilon == 19
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -49,6 +49,7 @@ def test_all_sums_agree(open_people, delta):
         assert sums[0] == pytest.approx(sums[1], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_many_tables_get_gaussian_noise_with_a_certificate_and_few_get_laplace_noise(tmp_path):
     names = [f"c{i}" for i in range(12)]
     table = pa.table({name: pa.array([0, 1], pa.int64()) for name in names})

@@ -69,6 +69,7 @@ def test_the_largest_error_beside_its_target_is_the_least_that_is_proven(data, n
     assert float(plan.error.expected) ** 2 == pytest.approx(float(max(squared(plan))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUESTIONS)
 @pytest.mark.parametrize("currency", ["mu", "epsilon"])
 def test_the_price_of_targets_keeps_every_one_of_them_and_the_next_smaller_one_does_not(data, name, currency):

@@ -151,6 +151,7 @@ def private(mechanism, keys, epsilon, delta):
     return None if unsure else True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("groups", "rows", "keys"), [(1, 1, "a"), (1, 3, "a"), (2, 1, "ab")])
 def test_the_gaussian_law_is_private_and_one_less_is_not(groups, rows, keys):
     epsilon, delta = Fraction(2), Fraction(1, 20)
@@ -159,6 +160,7 @@ def test_the_gaussian_law_is_private_and_one_less_is_not(groups, rows, keys):
     assert private(with_less(mechanism), keys, epsilon, delta) is False
 
 
+@pytest.mark.slow
 def test_the_bars_of_unknown_keys():
     found = {g: plan_for(UnknownKeys(Fraction(1), Fraction(1, 10**6), g)).best for g in (1, 5, 20, 100)}
     assert {g: best.half_shown for g, best in found.items()} == {1: 14, 5: 50, 20: 103, 100: 239}
@@ -189,6 +191,7 @@ def test_the_threshold_is_the_least_one(epsilon, digits, groups, rows):
     assert found == rows + 1 or at(found - 1) > delta
 
 
+@pytest.mark.slow
 def test_the_released_law():
     mechanism = NoisyThreshold("ln(2)", "1/20")
     counts = {"few": mechanism.threshold - 1, "many": mechanism.threshold + 20}

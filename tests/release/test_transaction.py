@@ -255,6 +255,7 @@ def test_a_refusal_reserves_nothing(ledger):
     assert kinds(ledger) == before
 
 
+@pytest.mark.slow
 def test_an_answer_may_be_as_long_as_it_is(ledger):
     """Variances by 100,000 keys and workloads of half a million rows are some megabytes."""
     drawn = [(-1) ** k * k**4 for k in range(500_000)]

@@ -18,6 +18,7 @@ def people(tmp_path):
         yield opened
 
 
+@pytest.mark.slow
 def test_a_request_is_bound_to_how_its_columns_are_made(people):
     def asked(text):
         return people.with_columns({"y": text}).count(by="y", keys=[0, 1])
@@ -87,6 +88,7 @@ def test_features_need_a_unit(tmp_path):
         rows.per_unit({"y": "count(*)"})
 
 
+@pytest.mark.slow
 def test_sql_joins_linked_tables(tmp_path):
     file = in_duckdb(tmp_path, None)
     with ln.open(file, **SHOP, **LIMITS, budget=19, ledger=tmp_path / "ledger") as shop:

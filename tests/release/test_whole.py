@@ -66,6 +66,7 @@ def priced(price, name):
     return {"epsilon": 1} if name in OTHERS and "rho" in price else price
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*ASKED, *OTHERS])
 def test_no_value_is_outside_of_its_own_interval(open_random, name):
     """Random publications at four prices, each as drawn and after every step that there is."""
@@ -93,6 +94,7 @@ def whole_of(dataset, name, price):
     return ASKED[name](dataset).release(**price).whole(3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("price", PRICES, ids=str)
 def test_tables_are_whole_and_agree(open_random, price):
     for name in ("two-way tables", "nested tables"):
@@ -130,6 +132,7 @@ def test_levels_prefix_sums_and_ranges_are_whole_and_agree(open_random, price):
     assert list(ranges) == [sum(cells[first : last + 1]) for first, last in pairs]
 
 
+@pytest.mark.slow
 def test_the_record_gives_the_same_whole_numbers_again(open_random):
     dataset = open_random(1)
     for name, ask in ASKED.items():
@@ -141,6 +144,7 @@ def test_the_record_gives_the_same_whole_numbers_again(open_random):
         assert again.with_confidence("1/2").table["value"] == first.table["value"]
 
 
+@pytest.mark.slow
 def test_the_error_is_simulated_and_says_so(tmp_path):
     """On a table far from zero whole numbers are about as far off as what was drawn, and the simulation says that."""
     rows = pa.table({"a": [k % 3 for k in range(60_000)], "b": [k % 4 for k in range(60_000)]})
@@ -165,6 +169,7 @@ def test_the_stated_error_is_that_of_the_final_numbers(open_random):
     assert release.rounded(-2).error_within > release.error_within == release.plan.error_within
 
 
+@pytest.mark.slow
 def test_what_has_no_whole_numbers_is_refused(open_random, tmp_path):
     dataset = open_random(2)
     for name in OTHERS:
@@ -191,6 +196,7 @@ def objective(views, cells):
     )
 
 
+@pytest.mark.slow
 def test_no_single_step_comes_nearer():
     """The promise of the search, and by brute force over small tables that little is lost against the best one."""
     rng = random.Random(5)

@@ -30,6 +30,7 @@ def ages(tmp_path):
         yield dataset
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("price", "kind"), [(Privacy(1), PureStrategyMechanism), (Privacy(rho=1), StrategyMechanism)])
 def test_many_prefix_sums_are_answered_by_a_strategy_with_a_certificate(ages, price, kind):
     plan = ages.workload("prefix sums", by="age", keys=range(64)).plan(price)
@@ -56,6 +57,7 @@ def test_laplace_noise_is_left_out_only_where_it_is_proven_to_be_worse(goal, gro
     assert not left_out[-1]
 
 
+@pytest.mark.slow
 def test_ranges_are_answered_lazily_and_agree(ages):
     release = ages.workload("ranges", by="age", keys=range(64)).release(PRECISE)
     count = Counter(AGES)
@@ -99,6 +101,7 @@ def test_a_repeated_request_gives_the_recorded_answers(ages):
     assert first.range(3, 30) == second.range(3, 30)
 
 
+@pytest.mark.slow
 def test_weights_goals_and_targets_move_the_error(ages):
     def errors(**settings):
         plan = ages.workload("prefix sums", by="age", keys=range(32), **settings).plan(rho=1)
@@ -167,6 +170,7 @@ def test_wrong_trees_are_refused(ages):
         ages.hierarchy(levels, {"a": [1]}, weights={"county": 1})
 
 
+@pytest.mark.slow
 def test_the_measured_error_is_the_stated_one(ages):
     """A thousand releases: Σ(error²/stated) over one answer is a χ² with a thousand degrees."""
     from scipy.stats import chi2
@@ -183,6 +187,7 @@ def test_the_measured_error_is_the_stated_one(ages):
     assert Fraction(plan.error.expected.upper) ** 2 <= mechanism.expected_square / 2080 * (1 + Fraction(1, 10**9))
 
 
+@pytest.mark.slow
 def test_no_step_moves_a_value_out_of_its_interval(ages):
     release = ages.workload("ranges", by="age", keys=range(40)).release(Privacy(rho=200, insist=True))
     assert any(round(v, -1) < low or round(v, -1) > high for _, v, low, high in release.table)  # rounding alone would

@@ -46,6 +46,7 @@ def states(server, name, token):
 # ---------------------------------------------------------------------- durations
 
 
+@pytest.mark.slow
 def test_nothing_tells_before_its_time_that_an_answer_is_ready(start):
     """Neither the history nor a cancellation: what was ready by the next of the times is answered then."""
     server = start(service='answer_after = "12s"')
@@ -153,6 +154,7 @@ while (order := read_frame(channel)) is not None:
 """
 
 
+@pytest.mark.slow
 def test_a_death_before_a_price_is_held_says_nothing_of_rows_that_were_read_before(tmp_path, monkeypatch):
     """A worker keeps memory of what it read; if that ends it, a fresh one does the order, and nobody learns of it."""
     program = tmp_path / "dying.py"
@@ -459,6 +461,7 @@ def test_counts_over_all_datasets_are_for_tokens_of_all(server, tokens):
     assert "leastnoise_workers_killed_total" in every
 
 
+@pytest.mark.slow
 def test_an_issuer_that_does_not_answer_keeps_nobody_else_waiting(start):
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
@@ -488,6 +491,7 @@ def test_keys_of_an_issuer_never_come_in_the_clear(issuer):
     assert OidcSettings("http://127.0.0.1:99", "leastnoise")
 
 
+@pytest.mark.slow
 def test_a_release_that_nobody_works_at_any_more_goes_on(start):
     """Its server is gone and comes back under another name, as a new container does, or it lost the release."""
     server = start()
@@ -550,6 +554,7 @@ def test_what_is_left_to_one_is_told_to_nobody_else(server, tokens):
             assert each.get("plan", {}).get("left") is None
 
 
+@pytest.mark.slow
 def test_where_ledger_and_data_lie_is_told_to_nobody(start):
     server = start()
     ada, eve = server.token("ada"), server.token("eve", "auditor")
@@ -579,6 +584,7 @@ def test_the_address_of_the_ledger_is_on_no_command_line(server):
         assert str(server.folder).encode() not in line
 
 
+@pytest.mark.slow
 def test_no_other_question_begins_where_a_timed_one_ended(start):
     """Else whoever asks a second one learns how long the first took, answered at its time or not."""
     server = start(service='answer_after = "12s"')
@@ -674,6 +680,7 @@ while (order := read_frame(channel)) is not None:
 """
 
 
+@pytest.mark.slow
 def test_whoever_asks_much_keeps_others_waiting_for_little(tmp_path, monkeypatch):
     program = tmp_path / "working.py"
     program.write_text(WORKING)

@@ -72,6 +72,7 @@ def test_a_batch_is_released_there(remote):
     assert type(everybody.value) is int
 
 
+@pytest.mark.slow
 def test_every_question_is_answered_there(remote):
     """Also those in several steps: bounds that are chosen first, keys that are found."""
     asked = {
@@ -131,6 +132,7 @@ def test_nobody_there():
         ln.connect("http://127.0.0.1:1", token="ln_secret")  # noqa: S106
 
 
+@pytest.mark.slow
 def test_the_tutorial_runs_on_a_service(tmp_path, monkeypatch, start):
     """The blocks about the dataset run as they are; `ln.open` is a function that connects."""
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "tutorial.md").read_text(), re.S | re.M)

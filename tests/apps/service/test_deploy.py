@@ -24,6 +24,7 @@ def instruction(name):
     return json.loads(found)
 
 
+@pytest.mark.slow
 def test_the_entry_point_serves_and_the_health_check_sees_it(tmp_path):
     """With the image's own words, in a folder that holds what the compose file mounts."""
     server = Server(tmp_path)

@@ -65,6 +65,7 @@ def ended(server, place, token):
     return wait_for(lambda: (found := state(server, place, token)) != "running" and found, 60)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_or_takes_too_long_is_a_failure(large):
     """It may have died of the data: charged, and suspended until a curator clears it."""
     server = large(service='time_limit = "20s"', budget="3")
@@ -96,6 +97,7 @@ def test_a_worker_that_dies_or_takes_too_long_is_a_failure(large):
     assert server.ask(ben, "goes on", question=COUNT).status == 200
 
 
+@pytest.mark.slow
 def test_a_plan_that_takes_too_long_costs_nothing(large):
     server = large(service='time_limit = "100ms"')
     ada = server.token("ada")
@@ -106,6 +108,7 @@ def test_a_plan_that_takes_too_long_costs_nothing(large):
         assert ledger.suspensions() == []
 
 
+@pytest.mark.slow
 def test_a_worker_that_takes_too_much_memory_is_killed(large):
     server = large(service='memory_limit = "150MB"')
     ada = server.token("ada")
@@ -116,6 +119,7 @@ def test_a_worker_that_takes_too_much_memory_is_killed(large):
         assert all(debit.state == "failed" for debit in ledger.debits("people"))
 
 
+@pytest.mark.slow
 def test_a_cancelled_job_gives_its_price_back_and_is_counted(large):
     server = large()
     ada = server.token("ada")
@@ -132,6 +136,7 @@ def test_a_cancelled_job_gives_its_price_back_and_is_counted(large):
         assert [each.interruptions for each in ledger.suspensions()] == [3]
 
 
+@pytest.mark.slow
 def test_a_killed_server_leaves_what_the_same_id_goes_on_from(large):
     server = large()
     ada = server.token("ada")
@@ -148,6 +153,7 @@ def test_a_killed_server_leaves_what_the_same_id_goes_on_from(large):
     assert server.spent() == Fraction(1, 2)
 
 
+@pytest.mark.slow
 def test_a_server_that_is_told_to_stop_lets_releases_end(start):
     server = start()
     ada = server.token("ada")
@@ -161,6 +167,7 @@ def test_a_server_that_is_told_to_stop_lets_releases_end(start):
     assert done == [200] or not done  # answered, or the connection was refused
 
 
+@pytest.mark.slow
 def test_an_approval_that_comes_too_late_gives_the_price_back(start):
     server = start(service='approval_lasts = "2s"', dataset='approve_above = "1/4"')
     ada, cleo = server.token("ada"), server.token("cleo", "curator")

@@ -12,6 +12,7 @@ from support.serving import Server
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.slow
 def test_analysts_race_for_one_budget_and_never_overspend(tmp_path):
     budget, price = Fraction(1), Fraction(1, 50)
     server = Server(tmp_path, budget=str(budget), delta="0").start()
@@ -26,6 +27,7 @@ def test_analysts_race_for_one_budget_and_never_overspend(tmp_path):
     assert spent > Fraction(1, 2)
 
 
+@pytest.mark.slow
 def test_a_mixed_load_leaves_nothing_open(start):
     """The ten minutes of the benchmark, in seconds: descriptors and threads stay, memory does not run away."""
     server = start(limits=(10**6, 10**6))

@@ -135,6 +135,7 @@ def test_a_token_of_our_own_can_not_take_the_name_of_an_issuers(server):
         server.token("oidc:ada")
 
 
+@pytest.mark.slow
 def test_new_keys_are_found_after_a_while(server, issuer):
     token = issuer.token(key="new")
     assert server.call("GET", "/v1/datasets", token=token).status == 401

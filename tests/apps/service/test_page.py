@@ -63,6 +63,7 @@ def type_sql(page, server, text=SQL):
     page.fill("#f-sql", text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_an_analyst_plans_slides_releases_and_downloads(server, visit, scheme):
     page = visit(server.token(f"ada-{scheme}"), color_scheme=scheme)
@@ -88,6 +89,7 @@ def test_an_analyst_plans_slides_releases_and_downloads(server, visit, scheme):
     assert page.noticed == []
 
 
+@pytest.mark.slow
 def test_sql_shows_its_plan_while_it_is_typed_and_what_the_answer_will_look_like(server, visit):
     """Nothing is sent but what is typed, and nothing is spent before the last button."""
     page, spent = visit(server.token("sven")), server.spent()
@@ -149,6 +151,7 @@ def test_axe_finds_nothing_wrong_with_any_page(server, visit, scheme):
     assert accessible(page) == []
 
 
+@pytest.mark.slow
 def test_axe_would_find_something(server, visit):
     page = visit(server.token("blind"))
     page.evaluate("document.querySelector('header a').textContent = ''; document.documentElement.lang = ''")
@@ -191,6 +194,7 @@ def test_the_whole_way_goes_by_keyboard(server, browser):
     context.close()
 
 
+@pytest.mark.slow
 def test_a_dear_question_is_approved_by_a_second_person(server, visit):
     asker, keeper = visit(server.token("ben")), visit(server.token("cleo", "curator"))
     plan(asker, server, "Ashford", amount="3")
@@ -222,6 +226,7 @@ def test_tokens_are_made_shown_once_and_revoked(server, visit):
     assert other.url.endswith("/page/login")
 
 
+@pytest.mark.slow
 def test_hostile_names_are_text(server, visit):
     token = server.token(HOSTILE, purposes=None)
     question = {"question": "count", "by": "city", "keys": [HOSTILE]}
@@ -256,6 +261,7 @@ SEEN = {  # what a role finds on the page: its links, and what it can send
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scripts", [True, False])
 @pytest.mark.parametrize("role", SEEN)
 def test_each_role_finds_its_own_and_no_more(server, visit, role, scripts):
@@ -526,6 +532,7 @@ def test_problems_are_pages_with_the_same_policy(server, session):
         assert answer.headers["cache-control"] == "no-store"
 
 
+@pytest.mark.slow
 def test_no_inline_script_or_style_and_a_strict_policy(server, session):
     answer = server.call("GET", "/page", headers={"Cookie": session[0]})
     policy = answer.headers["content-security-policy"]

@@ -244,6 +244,7 @@ def test_every_answer_has_the_headers(server, tokens):
         assert server.call("GET", path).status == 404
 
 
+@pytest.mark.slow
 def test_slow_clients_are_dropped(start):
     server = start()
     token = server.token("ada")
@@ -261,6 +262,7 @@ def test_slow_clients_are_dropped(start):
             assert b"200" not in slow.recv(1000)[:15]
 
 
+@pytest.mark.slow
 def test_rates_are_limited_for_each_token_and_each_address(start):
     server = start(limits=(20, 60))
     token, other = server.token("ada"), server.token("ben")
@@ -278,6 +280,7 @@ def test_rates_are_limited_for_each_token_and_each_address(start):
     assert server.call("GET", "/v1/datasets", token=other).status == 200
 
 
+@pytest.mark.slow
 def test_answers_leave_at_multiples_of_a_time(start):
     """Also for whoever looks while it runs; what was answered before is there at once."""
     server = start(service='answer_after = "2s"', dataset='approve_above = "1/2"')
