@@ -47,6 +47,8 @@ QUERIES = {
     "sorted counts": lambda d: d.sorted_counts(by="city", total=200, top=3),
     "degrees": lambda d: d.graph("degrees", "city", "sex", [*CITIES, "m"]),
     "cut": lambda d: d.graph("cut", "city", "sex", [*CITIES, "m"]),
+    "cover": lambda d: d.graph("cover", "city", "sex", [*CITIES, "m"]),
+    "facilities": lambda d: d.facilities("city", 1, {city: (k, 0) for k, city in enumerate(CITIES)}),
 }
 PRICES = [Privacy("1/2"), Privacy("1/2", "1e-6"), Privacy(rho="1/50"), Privacy(mu="1/4")]
 ALL = [
