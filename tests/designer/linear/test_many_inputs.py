@@ -138,6 +138,16 @@ def test_a_law_that_is_too_much_by_less_than_a_double_tells_is_not_private():
         assert not is_private(space, np.array([[small], [large]]))
 
 
+def test_a_product_that_was_rounded_down_is_not_taken_for_small():
+    """Also with a factor that leaves nothing to spare."""
+    space, factor = spread_out(read_problem(path(2), 1)), float(np.exp(-1))
+    space.__dict__["bounds"] = np.full((2, 2), factor), np.full((2, 2), factor)
+    products = [(large, large * factor) for large in np.random.default_rng(1).uniform(0.5, 1, 200).tolist()]
+    down = [(large, small) for large, small in products if Fraction(small) < Fraction(large) * Fraction(factor)]
+    assert len(down) > 50
+    assert not any(is_private(space, np.array([[large], [small]])) for large, small in down)
+
+
 def test_doubles_that_vanish_are_not_taken_for_private():
     space = spread_out(read_problem(from_distance([[0, 500], [500, 0]]), 1))
     assert not is_private(space, np.array([[0.0], [1e-200]]))
