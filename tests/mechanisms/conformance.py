@@ -48,6 +48,7 @@ class Case:
         epsilon: The claim, where the event does not say it (Concentrated); else the event's own.
         delta: The claim, in the same way.
         tight: Whether a smaller epsilon is false, as theory says.
+        quantile_loss: The one that its quantiles speak about, where it is another: the error of the worst answer alone.
         least_quantiles: Whether the quantiles of `error` are the least ones, and not only safe.
         bits: Walk the tree of the sampler's bits to this depth; 0 for samplers that draw wide words, which are tested
             by `samples` draws for each of the first and last answers.
@@ -63,6 +64,7 @@ class Case:
     outputs: Sequence[Hashable]
     complete: bool = True
     loss: Callable[[Any, Any], Any] | None = None
+    quantile_loss: Callable[[Any, Any], Any] | None = None
     left_out: Fraction = Fraction(0)
     reached: bool = True
     epsilon: Any = None
@@ -160,6 +162,8 @@ class Conformance:
         assert not case.reached or expected.lower <= highest + case.left_out
         if estimate.attained:
             assert expected.lower <= lowest + case.left_out + JUST_BELOW
+        if case.quantile_loss is not None:
+            losses = [[Fraction(case.quantile_loss(y, x)) for y in case.outputs] for x in case.answers]
         for level, error in estimate.quantiles.items():
             within = [_within(row, costs, error, strictly=False) for row, costs in zip(law, losses, strict=True)]
             assert all(share.upper >= level for share in within)

@@ -130,6 +130,7 @@ RAISES = {
         "read_scores": (1, FINITE),
         "_score_of": (1, FORM),  # a fraction whose denominator has more than 600 digits is no score
         "place_of": (2, PARAMETER),
+        "private_place": (1, FORM),
         "read_records": (2, FORM),  # and the number of records, where it was said in public
     },
 }

@@ -69,7 +69,7 @@ TOO_LARGE = {
     "bins": lambda d: d.count(by="x", bins=range(CELLS + 2)),
     "cells": lambda d: d.count(keys={"n": range(400), "x": range(400)}),
     "cells of tables": lambda d: d.tables(
-        keys={"n": range(95_000), "k": ["a", "b", "c"], "x": [0], "u": ["a"], "f": [True]}
+        keys={"n": range(95_000), "k": [str(i) for i in range(450)], "x": [0], "u": ["a"], "f": [True]}
     ),
     "answers": lambda d: d.workload([[1]] * (CELLS + 1), by="n", keys=[1]),
     "entries": lambda d: d.workload([[1] * 101] * (ENTRIES // 100), by="n", keys=range(101)),

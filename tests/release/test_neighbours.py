@@ -157,7 +157,6 @@ QUESTIONS = {
     "mean, private bounds": (lambda d: d.mean("x", bounds="private"), 0),
     "count, private rows": (lambda d: people_only(d).count(rows_per_unit="private", **BY_KEY), 0),
     "count, private groups": (lambda d: people_only(d).count(groups_per_unit="private", **BY_KEY), 0),
-    "ratio of a boolean": (lambda d: d.ratio("f", "n", {"n": (0, 1)}, **BY_KEY), 0),
     "mean, private groups": (
         lambda d: people_only(d).mean("n", bounds=(-3, 9), groups_per_unit="private", **BY_KEY),
         0,

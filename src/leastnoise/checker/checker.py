@@ -55,8 +55,8 @@ def check(
     >>> print(check(channel, path(3), epsilon=1))
     ε = 1 does not hold on path(3)
       tight ε       ln(4) ≈ 1.386294361
-      P({0} | 0)    4/5
-      P({0} | 1)    1/5
+      P({2} | 2)    4/5
+      P({2} | 1)    1/5
       too large by  ≈ 0.2563436343
     >>> bool(check(channel, path(3), epsilon="ln(4)"))
     True

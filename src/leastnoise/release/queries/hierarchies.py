@@ -122,7 +122,7 @@ def _by_level(given: object, named: Sequence[str], what: str) -> list[Fraction |
     if not isinstance(given, Mapping):
         raise BadParameter(f"{what} are numbers by level", given=given, fix='pass {"region": 10}')
     for level in given:
-        if level not in named:
+        if not isinstance(level, str) or level not in named:
             raise unknown_label(level, named, "level")
     return [read_rational(given[level], what) if level in given else None for level in named]
 
